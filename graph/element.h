@@ -17,4 +17,6 @@ using scalar::smallest_normal;
 using scalar::write_float;
 using scalar::write_integer;
 
+inline bool is_narrow_float(Element type) { return type == Element::f16 || type == Element::bf16; }
+
 }  // namespace kiln::graph

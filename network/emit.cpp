@@ -21,6 +21,7 @@
 #include "network/node_nests.h"
 #include "network/prepare.h"
 #include "network/stored_constant.h"
+#include "network/stored_types.h"
 #include "workload/quantization/quantization.h"
 #include "workload/signature.h"
 
@@ -180,10 +181,6 @@ private:
         return {};
     }
 
-    static bool is_stored(Element type) {
-        return type == Element::f32 || type == Element::i32 || type == Element::i8 || type == Element::u8;
-    }
-
     // Integers of 64 bits that are only moved stay what they are.
     bool is_moved(const Operator &op, ValueId id) const {
         const bool takes_elements = std::holds_alternative<Gather>(op) && id != node_->inputs[1];
@@ -191,21 +188,19 @@ private:
         return value(id).form.type == Element::i64 && (moves || takes_elements);
     }
 
-    static bool is_narrow(Element type) { return type == Element::f16 || type == Element::bf16; }
-
     // Inputs of the network may be conditions, floats of 16 bits and integers of 64 bits, which element-wise nodes make floats and i32 of.
     bool is_read(const Operator &op, ValueId id) const {
         const Element type = value(id).form.type;
         const bool is_input = plan_.places[id].memory == Place::Memory::input;
-        const bool is_made = is_input && (type == Element::boolean || type == Element::i64 || is_narrow(type));
-        return is_stored(type) || (is_made && std::holds_alternative<Elementwise>(op));
+        const bool is_made = is_input && (type == Element::boolean || type == Element::i64 || is_narrow_float(type));
+        return lies_between_kernels(type) || (is_made && std::holds_alternative<Elementwise>(op));
     }
 
     // Outputs of the network have more types than what lies between kernels.
     static bool is_written(const Operator &op, Element type) {
         const bool is_output =
-            type == Element::boolean || type == Element::i64 || type == Element::u64 || is_narrow(type);
-        return is_stored(type) || (is_output && std::holds_alternative<Elementwise>(op));
+            type == Element::boolean || type == Element::i64 || type == Element::u64 || is_narrow_float(type);
+        return lies_between_kernels(type) || (is_output && std::holds_alternative<Elementwise>(op));
     }
 
     // With the way out where there is one.
@@ -234,9 +229,9 @@ private:
     Status visit(const Elementwise &op) {
         const ValueId x = node_->inputs.empty() ? node_->output : node_->inputs[0], y = node_->output;
         const Element from = value(x).form.type, to = value(y).form.type;
-        if (!is_narrow(from) && !is_narrow(to)) return visit<Elementwise>(op);
+        if (!is_narrow_float(from) && !is_narrow_float(to)) return visit<Elementwise>(op);
         if (op.expression != scalar::cast(scalar::operand(0), to) || !is_read(op, x))
-            return unsupported("of " + type_of(is_narrow(from) ? x : y));
+            return unsupported("of " + type_of(is_narrow_float(from) ? x : y));
         const TypedShape x_floats{Element::f32, shape(x)}, y_floats{Element::f32, shape(y)};
         Result<NodeNest> made = nest_of(Elementwise{scalar::operand(0), op.shape},
                                         StoredNode{{{&x_floats, &storages_[x]}}, {&y_floats, &storages_[y]}});

@@ -11,6 +11,7 @@
 #include "graph/rewriting/rewriting.h"
 #include "graph/rewriting/value_range.h"
 #include "network/prepare.h"
+#include "network/stored_types.h"
 
 namespace kiln::network {
 namespace {
@@ -41,29 +42,23 @@ std::optional<Numbers> as_floats(const Numbers &numbers) {
 
 ValueId input_of(const Rewriting &graph, ValueId id) { return graph.producer(id)->inputs[0]; }
 
-bool is_tensor_of_nests(Element type) {
-    return type == Element::f32 || type == Element::i8 || type == Element::u8 || type == Element::i32;
-}
-
 // Whether a value was stored as f32, or as i32 where it has 64 bits: it is a cast of one and nothing else.
 bool is_stored_otherwise(const Rewriting &graph, ValueId id) {
     const auto *op = graph.computed_by<Elementwise>(id);
     const TypedShape &form = graph.value(id).form;
-    if (!op || is_tensor_of_nests(form.type) || op->expression != scalar::cast(scalar::operand(0), form.type))
+    if (!op || lies_between_kernels(form.type) || op->expression != scalar::cast(scalar::operand(0), form.type))
         return false;
     const TypedShape &source = graph.value(input_of(graph, id)).form;
     const bool is_half = source.type == Element::i32 && form.type == Element::i64;
     return source.shape == form.shape && (source.type == Element::f32 || is_half);
 }
 
-bool is_narrow(Element type) { return type == Element::f16 || type == Element::bf16; }
-
 // What a kernel can make of a value that the caller gives: of conditions, which are bytes, and of floats of 16 bits, f32; of integers of
 // 64 bits their lower halves.
 std::optional<Element> readable_form(const Rewriting &graph, ValueId id) {
     const Value &value = graph.value(id);
     if (value.constant || graph.producer(id) != nullptr) return {};
-    if (value.form.type == Element::boolean || is_narrow(value.form.type)) return Element::f32;
+    if (value.form.type == Element::boolean || is_narrow_float(value.form.type)) return Element::f32;
     if (value.form.type == Element::i64) return Element::i32;
     return {};
 }
@@ -79,7 +74,7 @@ bool makes_readable(const Rewriting &graph, const Elementwise &op, const Node &n
 bool reads_integers(const Rewriting &graph, const Node &node) {
     return std::ranges::any_of(node.inputs, [&](ValueId id) {
         const Element type = graph.value(id).form.type;
-        return !graph.is_constant(id) && type != Element::f32 && is_tensor_of_nests(type);
+        return !graph.is_constant(id) && type != Element::f32 && lies_between_kernels(type);
     });
 }
 
@@ -99,7 +94,8 @@ std::optional<ValueId> source_of(Rewriting &graph, const Node &node, ValueId id)
     if (type == Element::f32 || type == Element::i8 || type == Element::u8) return {};
     if (type == Element::i32 && reads_integers(graph, node)) return {};
     if (is_stored_otherwise(graph, id)) return input_of(graph, id);
-    if ((type == Element::boolean || is_narrow(type)) && readable_form(graph, id)) return made_readable(graph, id);
+    if ((type == Element::boolean || is_narrow_float(type)) && readable_form(graph, id))
+        return made_readable(graph, id);
     if (!graph.is_constant(id)) return {};
     const std::optional<Numbers> floats = as_floats(graph.numbers(id));
     return floats ? std::optional(graph.constant(*floats)) : std::nullopt;
@@ -206,14 +202,14 @@ bool is_exact_in_floats(const std::optional<ValueRange> &range) {
 // Whether each number of that type which the node answers is an f32.
 bool fits_floats(const Rewriting &graph, const Elementwise &op, const Node &node, Element type) {
     if (type == Element::boolean) return true;
-    if (is_float(type) || is_tensor_of_nests(type)) return false;
+    if (is_float(type) || lies_between_kernels(type)) return false;
     return is_exact_in_floats(range_of(graph, op.expression, node.inputs));
 }
 
 std::optional<ValueId> store_result(Rewriting &graph, const Elementwise &op, const Node &node) {
     const Element type = type_of_result(graph, op, node);
     // An output of 16 bits is rounded by itself.
-    if (!is_narrow(type) && !fits_floats(graph, op, node, type)) return {};
+    if (!is_narrow_float(type) && !fits_floats(graph, op, node, type)) return {};
     const Element first = node.inputs.empty() ? type : graph.value(node.inputs[0]).form.type;
     const scalar::Expression read = scalar::cast(scalar::operand(0), type);
     if (op.expression == read && first == Element::f32 && graph.shape(node.inputs[0]) == op.shape) return {};
@@ -281,7 +277,7 @@ std::optional<ValueId> gather_sources(Rewriting &graph, const Node &node) {
 // The same of what its inputs were stored as.
 std::optional<ValueId> move_sources(Rewriting &graph, const Node &node) {
     const TypedShape form = graph.value(node.inputs[0]).form;
-    if (is_tensor_of_nests(form.type)) return {};
+    if (lies_between_kernels(form.type)) return {};
     if (std::holds_alternative<Gather>(node.op)) return gather_sources(graph, node);
     std::vector<TypedShape> forms;
     for (const ValueId id : node.inputs) forms.push_back(graph.value(id).form);

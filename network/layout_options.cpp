@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "network/stored_types.h"
+
 namespace kiln::network {
 namespace {
 
@@ -70,17 +72,14 @@ private:
         }
     }
 
-    bool lies_between_kernels(ValueId id) const {
-        const Element type = form(id).type;
-        return type == Element::f32 || type == Element::i32 || type == Element::i8 || type == Element::u8;
-    }
+    bool is_stored_by_kernels(ValueId id) const { return lies_between_kernels(form(id).type); }
 
     void visit(const MatrixProduct &) { add({{}, row_major(shape(node_->output).size())}); }
 
     // The order of the largest input that is no constant, if the axes agree; inputs as large lie alike.
     void visit(const Elementwise &op) {
         // What the caller gives in other types is not moved.
-        const auto is_given = [&](ValueId id) { return !is_constant(id) && !lies_between_kernels(id); };
+        const auto is_given = [&](ValueId id) { return !is_constant(id) && !is_stored_by_kernels(id); };
         if (std::ranges::any_of(node_->inputs, is_given)) return add({{}, row_major(op.shape.size())});
         std::optional<size_t> largest;
         for (size_t i = 0; i < node_->inputs.size(); i++) {
@@ -99,7 +98,7 @@ private:
             }
         }
         // Outputs of other types than those of tensors between kernels are not moved any more.
-        if (!lies_between_kernels(node_->output)) orders = {row_major(op.shape.size())};
+        if (!is_stored_by_kernels(node_->output)) orders = {row_major(op.shape.size())};
         if (!largest) {
             for (const Order &order : orders) add({{}, order});
             return;
@@ -126,8 +125,8 @@ private:
     // Indices and what they choose from are row-major. Numbers of one axis are looked up in any order without blocks.
     void visit(const Gather &) {
         const Order source = row_major(input_shape(0).size());
-        if (input_shape(0).size() > 1 || !lies_between_kernels(node_->output) ||
-            !lies_between_kernels(node_->inputs[1]))
+        if (input_shape(0).size() > 1 || !is_stored_by_kernels(node_->output) ||
+            !is_stored_by_kernels(node_->inputs[1]))
             return add({{source, row_major(input_shape(1).size())}, row_major(shape(node_->output).size())});
         for (const Order &order : orders_of(node_->inputs[1])) {
             if (order.block == 0) add({{source, order}, order});

@@ -8,56 +8,39 @@
 
 #include "graph/passes/passes.h"
 #include "graph/rewriting/rewriting.h"
+#include "graph/window_axis.h"
 
 namespace kiln::graph {
 namespace {
 
-struct Taps {
-    int64_t first = 0, count = 0;
-};
-
-// What a spatial axis of a convolution is about. `extent` is that of the input with holes.
-struct Axis {
-    int64_t extent, taps, stride, dilation;
-    Padding padding;
-
-    int64_t results() const {
-        const int64_t places = extent + padding.lo + padding.hi - (taps - 1) * dilation;
-        return places > 0 ? (places - 1) / stride + 1 : 0;
+// From the first tap that some result reads the image with to the last one; one at least.
+TapRange used_taps(const WindowAxis &axis) {
+    int64_t first = axis.taps - 1, last = axis.taps - 1;
+    bool is_read = false;
+    for (int64_t result = 0; result < axis.results(); result++) {
+        const TapRange taps = axis.taps_of(result);
+        if (taps.count == 0) continue;
+        first = std::min(first, taps.first);
+        last = is_read ? std::max(last, taps.first + taps.count - 1) : taps.first + taps.count - 1;
+        is_read = true;
     }
-
-    bool is_read(int64_t tap) const {
-        const int64_t first = tap * dilation - padding.lo;  // where it reads for the first result
-        const int64_t result = first >= 0 ? 0 : (-first + stride - 1) / stride;
-        return result < results() && first + result * stride < extent;
-    }
-
-    // One at least.
-    Taps used() const {
-        Taps used{0, taps};
-        while (used.count > 1 && !is_read(used.first)) used.first++, used.count--;
-        while (used.count > 1 && !is_read(used.first + used.count - 1)) used.count--;
-        return used;
-    }
-};
+    return {first, last - first + 1};
+}
 
 std::optional<ValueId> crop(Rewriting &graph, const Node &node) {
     const auto *op = std::get_if<Convolution>(&node.op);
     if (!op || !graph.is_constant(node.inputs[1]) || !op->depthwise.empty()) return {};
-    const Shape x = graph.shape(node.inputs[0]), weights = graph.shape(node.inputs[1]);
+    const auto axes = window_axes(*op, graph.shape(node.inputs[0]), graph.shape(node.inputs[1]));
     Convolution cropped = *op;
     Resample part;
-    for (size_t i = 0; i < op->strides.size(); i++) {
-        const Axis axis{(x[i + 2] - 1) * op->input_dilation[i] + 1, weights[i + 2], op->strides[i], op->dilations[i],
-                        op->padding[i]};
-        const Taps used = axis.used();
+    for (size_t d = 0; d < axes.size(); d++) {
+        const WindowAxis &axis = axes[d];
+        const TapRange used = used_taps(axis);
         if (axis.results() == 0 || used.count == axis.taps) continue;
-        std::vector<int64_t> indices;
-        for (int64_t tap = 0; tap < used.count; tap++) indices.push_back(used.first + tap);
-        part.axes.push_back({static_cast<int>(i) + 2, 1, std::move(indices), {}});
-        if (used.count == 1) cropped.dilations[i] = 1;
-        cropped.padding[i].lo -= used.first * axis.dilation;
-        cropped.padding[i].hi -= (axis.taps - used.first - used.count) * axis.dilation;
+        part.axes.push_back(part_of_taps(d, used));
+        if (used.count == 1) cropped.dilations[d] = 1;
+        cropped.padding[d].lo -= used.first * axis.dilation;
+        cropped.padding[d].hi -= (axis.taps - used.first - used.count) * axis.dilation;
     }
     if (part.axes.empty()) return {};
     std::vector<ValueId> inputs = node.inputs;

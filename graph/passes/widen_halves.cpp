@@ -12,8 +12,7 @@
 namespace kiln::graph {
 namespace {
 
-bool is_half(Element type) { return type == Element::f16 || type == Element::bf16; }
-Element widened(Element type) { return is_half(type) ? Element::f32 : type; }
+Element widened(Element type) { return is_narrow_float(type) ? Element::f32 : type; }
 
 // The same function of operands that are f32 where they were halves.
 Term widened(const Term &term) {
@@ -62,7 +61,7 @@ private:
     ValueId wide(ValueId id) {
         ValueId &known = ids_[size_t(id)];
         if (value(id).constant && known < 0) known = constant(id);
-        if (!is_half(builder_.value(known).form.type)) return known;
+        if (!is_narrow_float(builder_.value(known).form.type)) return known;
         // An input: converted once.
         return known = converted(known, Element::f32);
     }
@@ -74,7 +73,7 @@ private:
 
     ValueId constant(ValueId id) {
         const Value &old = value(id);
-        if (!is_half(old.form.type)) return builder_.constant(old.name, old.form, *old.constant);
+        if (!is_narrow_float(old.form.type)) return builder_.constant(old.name, old.form, *old.constant);
         Numbers numbers = from_constant(old.form, *old.constant);
         numbers.form.type = Element::f32;
         return builder_.constant(old.name, numbers.form, to_constant(numbers));
@@ -86,7 +85,7 @@ private:
         const bool is_input = std::ranges::count(before_.inputs, id) > 0;
         if (is_input) return input_of(id);
         const ValueId known = wide(id);
-        return is_half(type) ? converted(known, type) : known;
+        return is_narrow_float(type) ? converted(known, type) : known;
     }
 
     ValueId input_of(ValueId id) const {
@@ -109,9 +108,9 @@ private:
 // Whether halves are read and made by conversions alone, at the ends of the network.
 bool is_wide(const Graph &graph) {
     return std::ranges::all_of(graph.nodes, [&](const Node &node) {
-        const auto has_half = [&](ValueId id) { return is_half(graph.values[size_t(id)].form.type); };
+        const auto has_half = [&](ValueId id) { return is_narrow_float(graph.values[size_t(id)].form.type); };
         const Element result = graph.values[size_t(node.output)].form.type;
-        if (is_half(result)) return is_conversion(node, result) && !has_half(node.inputs[0]);
+        if (is_narrow_float(result)) return is_conversion(node, result) && !has_half(node.inputs[0]);
         return std::ranges::none_of(node.inputs, has_half) || is_conversion(node, Element::f32);
     });
 }

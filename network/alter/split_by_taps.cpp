@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/evaluate/evaluate.h"
+#include "graph/window_axis.h"
 #include "network/alter/alteration.h"
 #include "network/alter/plain_input.h"
 
@@ -22,50 +23,34 @@ constexpr double most_taps =
 // Results that are neighbours along an axis and read the same taps.
 struct Part {
     int64_t first = 0, count = 0;
-    int64_t first_tap = 0, taps = 0;
-
-    bool continues(const Part &before) const { return first_tap == before.first_tap && taps == before.taps; }
+    TapRange taps;
 };
 
-struct Axis {
-    int64_t extent, results, taps, stride, dilation;
-    Padding padding;
-
-    // The tap of a result that reads the image at its beginning, or behind it, and the last one that reads it.
-    Part part_of(int64_t result) const {
-        const int64_t missing = padding.lo - result * stride;  // pixels in front of the image that the first tap reads
-        const int64_t first = missing > 0 ? (missing + dilation - 1) / dilation : 0;
-        const int64_t room = extent - 1 + missing;
-        const int64_t last = room < 0 ? -1 : std::min(taps - 1, room / dilation);
-        return {result, 1, first, last - first + 1};
-    }
-
-    // None where some result reads padding alone.
-    std::vector<Part> parts() const {
-        std::vector<Part> all;
-        for (int64_t result = 0; result < results; result++) {
-            const Part part = part_of(result);
-            if (part.taps < 1) return {};
-            if (!all.empty() && part.continues(all.back())) {
-                all.back().count++;
-            } else {
-                all.push_back(part);
-            }
+// None where some result reads padding alone.
+std::vector<Part> parts_of(const WindowAxis &axis) {
+    std::vector<Part> all;
+    for (int64_t result = 0; result < axis.results(); result++) {
+        const TapRange taps = axis.taps_of(result);
+        if (taps.count == 0) return {};
+        if (!all.empty() && all.back().taps == taps) {
+            all.back().count++;
+        } else {
+            all.push_back({result, 1, taps});
         }
-        return all;
     }
+    return all;
+}
 
-    Padding padding_of(const Part &part) const {
-        const int64_t lo = padding.lo - part.first * stride - part.first_tap * dilation;
-        return {lo, (part.count - 1) * stride + (part.taps - 1) * dilation + 1 - extent - lo};
-    }
+Padding padding_of(const WindowAxis &axis, const Part &part) {
+    const int64_t lo = axis.padding.lo - part.first * axis.stride - part.taps.first * axis.dilation;
+    return {lo, (part.count - 1) * axis.stride + (part.taps.count - 1) * axis.dilation + 1 - axis.extent - lo};
+}
 
-    double share_of_taps(const std::vector<Part> &parts) const {
-        double read = 0;
-        for (const Part &part : parts) read += double(part.count) * double(part.taps);
-        return read / (double(results) * double(taps));
-    }
-};
+double share_of_taps(const WindowAxis &axis, const std::vector<Part> &parts) {
+    double read = 0;
+    for (const Part &part : parts) read += double(part.count) * double(part.taps.count);
+    return read / (double(axis.results()) * double(axis.taps));
+}
 
 bool has_constant_window(const GraphIndex &graph, const Node &node) {
     const auto *op = std::get_if<Convolution>(&node.op);
@@ -80,19 +65,9 @@ bool has_constant_window(const GraphIndex &graph, const Node &node) {
            *element_count(graph.shape(node.output)) > 0 && *element_count(graph.shape(node.inputs[0])) > 0;
 }
 
-std::vector<Axis> axes_of(const GraphIndex &graph, const Node &node) {
-    const auto &op = std::get<Convolution>(node.op);
-    std::vector<Axis> axes;
-    for (size_t d = 0; d < op.strides.size(); d++) {
-        axes.push_back({graph.shape(node.inputs[0])[d + 2], graph.shape(node.output)[d + 2],
-                        graph.shape(node.inputs[1])[d + 2], op.strides[d], op.dilations[d], op.padding[d]});
-    }
-    return axes;
-}
-
 class Splitting {
 public:
-    Splitting(const GraphIndex &graph, const Node &node, const std::vector<Axis> &axes,
+    Splitting(const GraphIndex &graph, const Node &node, const std::vector<WindowAxis> &axes,
               const std::vector<std::vector<Part>> &parts)
         : node_(node),
           axes_(axes),
@@ -123,12 +98,10 @@ private:
         auto op = std::get<Convolution>(node_.op);
         Resample taps;
         for (size_t d = 0; d < axes_.size(); d++) {
-            op.padding[d] = axes_[d].padding_of(chosen_[d]);
-            if (chosen_[d].taps == 1) op.dilations[d] = 1;
-            if (chosen_[d].taps == axes_[d].taps) continue;
-            Resample::Axis axis{static_cast<int>(d) + 2, 1, {}, {}};
-            for (int64_t t = 0; t < chosen_[d].taps; t++) axis.indices.push_back(chosen_[d].first_tap + t);
-            taps.axes.push_back(std::move(axis));
+            const TapRange &range = chosen_[d].taps;
+            op.padding[d] = padding_of(axes_[d], chosen_[d]);
+            if (range.count == 1) op.dilations[d] = 1;
+            if (range.count < axes_[d].taps) taps.axes.push_back(part_of_taps(d, range));
         }
         std::vector<ValueId> inputs = node_.inputs;
         if (!taps.axes.empty()) {
@@ -139,7 +112,7 @@ private:
     }
 
     const Node &node_;
-    const std::vector<Axis> &axes_;
+    const std::vector<WindowAxis> &axes_;
     const std::vector<std::vector<Part>> &parts_;
     const Numbers weights_;
     Patch patch_;
@@ -147,14 +120,14 @@ private:
 };
 
 // Nothing where too many taps are left.
-std::optional<Patch> split(const GraphIndex &graph, const Node &node, const std::vector<Axis> &axes,
+std::optional<Patch> split(const GraphIndex &graph, const Node &node, const std::vector<WindowAxis> &axes,
                            const std::vector<std::vector<Part>> &parts) {
     size_t count = 1;
     double share = 1;
     for (size_t d = 0; d < axes.size(); d++) {
         if (parts[d].empty()) return {};
         count *= parts[d].size();
-        share *= axes[d].share_of_taps(parts[d]);
+        share *= share_of_taps(axes[d], parts[d]);
     }
     if (count < 2 || count > most_parts || share > most_taps) return {};
     return Splitting(graph, node, axes, parts).run();
@@ -165,13 +138,14 @@ std::optional<Patch> split(const GraphIndex &graph, const Node &node, const std:
 // In parts of all axes, or of the outermost spatial one, whose parts need not be copied.
 std::vector<Patch> split_by_taps(const GraphIndex &graph, const Node &node) {
     if (!has_constant_window(graph, node)) return {};
-    const std::vector<Axis> axes = axes_of(graph, node);
+    const auto axes =
+        window_axes(std::get<Convolution>(node.op), graph.shape(node.inputs[0]), graph.shape(node.inputs[1]));
     std::vector<std::vector<Part>> parts;
-    for (const Axis &axis : axes) parts.push_back(axis.parts());
+    for (const WindowAxis &axis : axes) parts.push_back(parts_of(axis));
     std::vector<Patch> patches;
     if (auto patch = split(graph, node, axes, parts)) patches.push_back(std::move(*patch));
     if (axes.size() == 1) return patches;
-    for (size_t d = 1; d < axes.size(); d++) parts[d] = {{0, axes[d].results, 0, axes[d].taps}};
+    for (size_t d = 1; d < axes.size(); d++) parts[d] = {{0, axes[d].results(), {0, axes[d].taps}}};
     if (auto patch = split(graph, node, axes, parts)) patches.push_back(std::move(*patch));
     return patches;
 }

@@ -54,13 +54,29 @@ ValueId scaled(NodeLowering &node, ValueId x, ValueId scale, ValueId shift) {
     return node.elementwise(operand(0) * operand(1) + operand(2), {x, scale, shift});
 }
 
+ValueId mean_variance(NodeLowering &node, const Along &along) {
+    return node.add(Normalize{Normalize::Kind::mean_variance, along.axes, along.epsilon}, {along.x});
+}
+
+// Along axes, which stay with extent 1. The variance is that of the population.
+struct Moments {
+    ValueId mean, distance, variance;  // distance: of each element from the mean
+};
+
+Moments moments(NodeLowering &node, ValueId x, const std::vector<int> &axes) {
+    const ValueId mean = node.add(Reduce{Reduce::Kind::mean, axes}, {x});
+    const ValueId distance = node.elementwise(operand(0) - operand(1), {x, mean});
+    const ValueId squares = node.elementwise(operand(0) * operand(0), {distance});
+    return {mean, distance, node.add(Reduce{Reduce::Kind::mean, axes}, {squares})};
+}
+
 // By the mean and the variance of the batch itself. The second and third result are the running ones: those of the inputs and those of
 // the batch, weighted by momentum.
 void normalize_batch(NodeLowering &node, const Shape &shape) {
     const ValueId x = node.reshape(node.input(0), shape);
     std::vector<int> axes = axes_from(1, static_cast<int>(shape.size()));
     axes[0] = 0;
-    const ValueId normal = node.add(Normalize{Normalize::Kind::mean_variance, axes, epsilon(node)}, {x});
+    const ValueId normal = mean_variance(node, {x, axes, epsilon(node)});
     const ValueId y = scaled(node, normal, for_channels(node, 1, shape), for_channels(node, 2, shape));
     node.result(node.reshape(y, node.shape(node.input(0))));
     if (!node.wants(1) && !node.wants(2)) return;
@@ -71,10 +87,9 @@ void normalize_batch(NodeLowering &node, const Shape &shape) {
         const Expression weighted = operand(0) * number(momentum) + operand(1) * number(1 - momentum);
         node.result(node.elementwise(weighted, {node.input(input), node.reshape(now, {shape[1]})}), input - 2);
     };
-    const ValueId mean = node.add(Reduce{Reduce::Kind::mean, axes}, {x});
-    const ValueId distance = node.elementwise(operand(0) - operand(1), {x, mean});
-    running(3, mean);
-    running(4, node.add(Reduce{Reduce::Kind::mean, axes}, {node.elementwise(operand(0) * operand(0), {distance})}));
+    const Moments of_batch = moments(node, x, axes);
+    running(3, of_batch.mean);
+    running(4, of_batch.variance);
 }
 
 // Scale and shift of an affine function, which constants make constants: what is left is x * scale + shift.
@@ -98,10 +113,6 @@ void batch_normalization(NodeLowering &node) {
     if (node.shape(y) != node.shape(x))
         reject("its parameters do not fit its input of shape " + to_text(node.shape(x)));
     node.result(y);
-}
-
-ValueId mean_variance(NodeLowering &node, const Along &along) {
-    return node.add(Normalize{Normalize::Kind::mean_variance, along.axes, along.epsilon}, {along.x});
 }
 
 void instance_normalization(NodeLowering &node) {
@@ -135,13 +146,10 @@ void group_normalization(NodeLowering &node) {
 void layer_statistics(NodeLowering &node, const Along &along) {
     const auto &[x, axes, epsilon] = along;
     const NumbersOf number{node.type(x)};
-    const ValueId mean = node.add(Reduce{Reduce::Kind::mean, axes}, {x});
-    const ValueId distance = node.elementwise(operand(0) - operand(1), {x, mean});
-    const ValueId squares = node.elementwise(operand(0) * operand(0), {distance});
-    const ValueId variance = node.add(Reduce{Reduce::Kind::mean, axes}, {squares});
+    const Moments m = moments(node, x, axes);
     const Expression inverse = apply(Function::reciprocal, square_root(operand(0) + number(epsilon)));
-    node.result(mean, 1);
-    node.result(node.elementwise(inverse, {variance}), 2);
+    node.result(m.mean, 1);
+    node.result(node.elementwise(inverse, {m.variance}), 2);
 }
 
 void check_fits(NodeLowering &node, ValueId y) {
@@ -207,11 +215,8 @@ void mean_variance_normalization(NodeLowering &node) {
     std::vector<int64_t> stated = node.attributes.integers("axes");
     if (!node.attributes.has("axes")) stated = {0, 2, 3};
     const std::vector<int> axes = axes_of(stated, node.rank(x));
-    const ValueId mean = node.add(Reduce{Reduce::Kind::mean, axes}, {x});
-    const ValueId distance = node.elementwise(operand(0) - operand(1), {x, mean});
-    const ValueId squares = node.elementwise(operand(0) * operand(0), {distance});
-    const ValueId variance = node.add(Reduce{Reduce::Kind::mean, axes}, {squares});
-    node.result(node.elementwise(operand(0) / (square_root(operand(1)) + number(1e-9)), {distance, variance}));
+    const Moments m = moments(node, x, axes);
+    node.result(node.elementwise(operand(0) / (square_root(operand(1)) + number(1e-9)), {m.distance, m.variance}));
 }
 
 // x divided by its norm along an axis; 0 where that is 0.

@@ -101,8 +101,8 @@ void dropout(NodeLowering &node) {
     const ValueId x = node.input(0);
     if (node.opset() >= 12 && node.has_input(2)) {
         if (node.elements(node.input(2)) != 1) reject("its input 'training_mode' must have one element");
-        const bool drops = !node.has_input(1) || node.known_reals(1, "ratio") != std::vector<double>{0};
-        if (node.known_integers(2, "training_mode")[0] != 0 && drops)
+        const auto drops = [&] { return !node.has_input(1) || node.known_reals(1, "ratio") != std::vector<double>{0}; };
+        if (node.known_integers(2, "training_mode")[0] != 0 && drops())
             refuse("it is in training mode; export the model for inference");
     }
     node.result(x);

@@ -78,6 +78,16 @@ TEST(OldForms, SoftmaxOfSeveralAxes) {
     for (const RuleCase &row : rows) expect_outputs(row);
 }
 
+// A ratio that is known only when the network runs matters in training alone.
+TEST(OldForms, DropoutOfAnyRatio) {
+    for (const int64_t training : {0, 1}) {
+        BuiltModel model;
+        model.input("x", {2}).input("ratio", {}).constant("training", whole({}, {training}, Element::boolean));
+        model.node("Dropout", {"x", "ratio", "training"}, {"y"}).output("y");
+        EXPECT_EQ(bool(model.lowered()), training == 0);
+    }
+}
+
 TEST(OldForms, BatchNormalization) {
     const std::vector<std::optional<Numbers>> channels = {floats({1, 2, 1}, {3, 8}), line({2, 1}), line({0, 1}),
                                                           line({1, 4}), line({4, 16})};
