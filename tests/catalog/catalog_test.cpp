@@ -40,11 +40,12 @@ void expect_in_space(const Workload &w, const Target &target, const Machine &mac
 }
 
 TEST(Catalog, DefaultsAndSamplesLieInTheirSpaceForEveryTarget) {
-    // Nothing is computed, so they may be as large as layers of networks.
-    ConvolutionDrawer drawer(test_seed(), {70, 300, int64_t{1} << 40, int64_t{1} << 40});
+    // Nothing is computed, so they may be as large as layers of networks; small ones have the most padding.
+    ConvolutionDrawer large(test_seed(), {70, 300, int64_t{1} << 40, int64_t{1} << 40}), small(test_seed());
     const std::vector<Machine> machines = unlike_machines();
     size_t computed = 0;
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < 400; i++) {
+        ConvolutionDrawer &drawer = i % 4 == 0 ? small : large;
         const bool is_quantized = i % 3 == 0;
         const Workload w = is_quantized ? drawer.next_quantized()
                            : i % 9 == 1 ? drawer.next_separable()
@@ -118,7 +119,7 @@ TEST(Catalog, DefaultsOfDepthwiseBlocksLieInTheirSpace) {
 }
 
 // A tile of the sums that a core needs may have more than keep the products in registers; panels that would take turns are one; rows
-// whose input is turned are unrolled.
+// whose input is turned are unrolled; tiles between the edges of taps, or of one row, would have too few sums.
 TEST(Catalog, DefaultsOfFewTilesLieInTheirSpace) {
     const Target target = *parse_target("avx2", 1, avx512);
     Rng rng(test_seed());
@@ -127,7 +128,9 @@ TEST(Catalog, DefaultsOfFewTilesLieInTheirSpace) {
           "epilogue:bias,requantize_litert,add/kernel_zero_point:true",
           "conv2d/input:1x5x3x17/kernel:5x7x1x17/strides:3x4/padding:2,2x3,3/feature_group_count:17/"
           "input_layout:NCHW8c/output_layout:NCHW8c",
-          "conv2d_backprop_input/input:1x68x42x3/kernel:8x3x3x8/padding:8,4x3,15/rhs_dilation:2x7"})
+          "conv2d_backprop_input/input:1x68x42x3/kernel:8x3x3x8/padding:8,4x3,15/rhs_dilation:2x7",
+          "conv2d_backprop_input/input:1x2x3x4/kernel:5x5x4x3",
+          "conv2d/input:1x2x2x4/kernel:2x2x4x8/padding:2,2x2,2/rhs_dilation:4x4"})
         expect_in_space(*parse_workload_key(key), target, Machine(), rng);
 }
 
