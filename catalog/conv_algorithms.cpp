@@ -1,5 +1,6 @@
 #include "catalog/conv_algorithms.h"
 
+#include <bit>
 #include <initializer_list>
 #include <string>
 
@@ -13,6 +14,14 @@ namespace kiln {
 namespace {
 
 constexpr std::initializer_list<Operation> activations{Operation::conv, Operation::conv_backprop_input};
+
+// Halide 21 loses a `let` (find_intrinsics) where vectors of halves cross such blocks and the sum that they are converted for is read
+// twice.
+bool crosses_blocks_of_halves(const Workload &w) {
+    const bool is_half = w.dtype == DType::f16 || w.dtype == DType::bf16;
+    return is_half && w.input_layout.kind == ActivationLayout::Kind::nchwc &&
+           !std::has_single_bit(unsigned(w.input_layout.block));
+}
 
 }  // namespace
 
@@ -33,6 +42,9 @@ Status separable_applies(std::string_view, const Workload &w, const Target &) {
         return unsupported("depthwise has " + std::to_string(elements(w.depthwise)) + " taps; needs 64 or fewer");
     if (w.input_layout.kind == ActivationLayout::Kind::nchw && w.input.back() > 1)
         return unsupported("input_layout NCHW has the channels of a pixel apart; needs NHWC or NCHW<b>c");
+    if (crosses_blocks_of_halves(w))
+        return unsupported("input_layout has blocks of " + std::to_string(w.input_layout.block) +
+                           " channels, of halves; needs NHWC, or blocks of 4, 8, 16 or another power of two");
     if (Status s = copies_fit(depthwise_loops(w)); !s) return s;
     return copies_fit(pointwise_loops(w));
 }

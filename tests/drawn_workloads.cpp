@@ -59,6 +59,7 @@ Workload ConvolutionDrawer::next_separable() {
         Workload w = next();
         if (w.op != Operation::conv || w.feature_group_count * w.batch_group_count > 1) continue;
         if (w.input_layout.kind == ActivationLayout::Kind::nchw) continue;
+        if (w.dtype != DType::f32 && w.input_layout.kind == ActivationLayout::Kind::nchwc) w.input_layout.block = 8;
         w.depthwise.assign(w.kernel.begin(), w.kernel.begin() + w.spatial_rank);
         std::fill_n(w.kernel.begin(), w.spatial_rank, 1);
         w.lhs_dilation.assign(w.spatial_rank, 1);

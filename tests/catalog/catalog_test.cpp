@@ -157,6 +157,8 @@ TEST(Catalog, RefusesWithAReason) {
         {"conv2d/input:1x2x2x4/kernel:3x3x4x8", "empty"},
         {"conv2d/input:1x8x8x4/kernel:1x1x4x8/input_layout:NCHW/depthwise:3x3", "input_layout NCHW has the channels"},
         {"conv2d/input:1x9x9x4/kernel:1x1x4x8/depthwise:9x9", "depthwise has 81 taps; needs 64 or fewer"},
+        {"conv2d/input:1x9x9x12/kernel:1x1x12x8/dtype:f16/input_layout:NCHW6c/depthwise:3x3",
+         "blocks of 6 channels, of halves"},
         {"conv2d/input:1x9x9x4/kernel:1x1x4x8/input_layout:NCHW/depthwise:3x3",
          "a depthwise convolution in front is not"},
         {"conv2d/input:4096x512x512x4/kernel:3x3x4x8", "2^31"},
