@@ -139,9 +139,8 @@ constexpr AlgorithmRule rules[] = {
      "depthwise ones of many taps or wide windows, too"},
     {fold_fused, fold_pays, "blocks of pixels as channels are estimated to take fewer cycles, their fold included"},
     {"depthwise_turned", turns_channels,
-     "depthwise, with AVX-512 within L2, and one side has channels apart, or both with rows that fill no vector or "
-     "windows of many taps; or blocks of half a vector with many taps: channels are brought together once for all "
-     "taps"},
+     "depthwise, and one side or both have their channels apart, or in blocks of half a vector: bringing the channels "
+     "together once for all taps takes less than computing them as they lie"},
     {"depthwise_rows", reads_rows,
      "depthwise, and the input has contiguous rows, or both activations have blocks of fewer channels than a vector: "
      "vectors of channels would be gathered or half empty, vectors of columns are loaded as they lie; or the output is "
@@ -149,7 +148,7 @@ constexpr AlgorithmRule rules[] = {
     {"separable", always, "the only way to a depthwise convolution and one of 1x1 behind it"},
     {"strassen", strassen_pays,
      "one tap, channels side by side, and seven products of halves are estimated to take fewer cycles than eight, on a "
-     "Zen 5"},
+     "CPU where this was measured"},
     {"direct", always, "the definition needs no transforms, and its sums are the most accurate"},
     {"scalar_dense", has_many_outputs_a_channel,
      "many outputs of each channel, on a core without vectors: what a pixel reads is gathered once for all of them"},

@@ -92,9 +92,10 @@ Result<std::vector<NamedWorkload>> read(const WorkloadOptions &options) {
 
 void add_options(CLI::App &command, TargetOptions &options) {
     command
-        .add_option("--target", options.target, "host, an alias that `kiln targets` lists, or a Halide target string")
+        .add_option("--target", options.target,
+                    "host, an alias that `kiln targets` lists, or a Halide target string [host]")
         ->type_name("T");
-    command.add_option("--threads", options.threads, "Threads a kernel may use")->type_name("N");
+    command.add_option("--threads", options.threads, "Threads that a kernel may use [1]")->type_name("N");
 }
 
 Result<Target> read(const TargetOptions &options, const Machine &machine) {

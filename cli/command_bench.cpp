@@ -380,7 +380,7 @@ void add_bench_command(CLI::App &app, Action &action) {
         ->add_option("--peers", arguments->peers_folder, "kiln's repository with bench/peers and .peers, if elsewhere")
         ->type_name("DIR");
     add_algorithm_options(*command, arguments->algorithms);
-    add_max_error_option(*command, arguments->error_budget, "Use no kernel with a larger error");
+    add_max_error_option(*command, arguments->error_budget, "Use no kernel with a larger error [1e-05]");
     command->add_option("--svg", arguments->svg, "Also write a bar chart of GFLOP/s")->type_name("FILE");
     command->add_option("--rounds", arguments->rounds, "How often each kernel gets its turn; 3, with peers 5")
         ->check(CLI::Range(1, 100))
@@ -394,7 +394,7 @@ void add_bench_command(CLI::App &app, Action &action) {
         "  kiln bench --workloads workloads/resnet50.json --db kiln.db --against onednn\n"
         "  kiln bench --network resnet50.onnx --db kiln.db --against onnxruntime,openvino\n"
         "  kiln bench --network resnet50.onnx --db kiln.db --steps --sort -us --top 20\n"
-        "  kiln bench --workloads person_detect.json --target rv32im --db kiln.db");
+        "  kiln bench --workloads workloads/person_detect.json --target rv32im --db kiln.db");
     command->callback([&action, arguments] {
         arguments->layers.network.without = arguments->algorithms.without;
         action = [arguments] { return run(*arguments); };

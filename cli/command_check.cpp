@@ -215,7 +215,7 @@ void add_check_command(CLI::App &app, Action &action) {
                                                "Check N random candidates a case instead of the chosen one")
                                   ->check(CLI::Range(1, 1000))
                                   ->type_name("N");
-    command->add_option("--seed", arguments->options.seed, "Of the random candidates")
+    command->add_option("--seed", arguments->options.seed, "Seed of the random candidates")
         ->needs(candidates)
         ->type_name("N");
     add_options(*command, arguments->target);
@@ -227,7 +227,7 @@ void add_check_command(CLI::App &app, Action &action) {
         "Examples:\n"
         "  kiln check --suite tests/conformance/xla_conv.json\n"
         "  kiln check --suite tests/conformance/onnx_graph.json --threads 2\n"
-        "  kiln check --suite tests/conformance/winograd.json --filter '*/w00*' --candidates 5 --seed 7 --format json");
+        "  kiln check --suite tests/conformance/winograd.json --candidates 5 --seed 7 --format json");
     command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
 }
 

@@ -223,23 +223,25 @@ int explain_network(const ExplainArguments &arguments) {
     return exit_done;
 }
 
-std::string rule_reason(std::string_view algorithm) {
+// An algorithm may have several rules.
+std::string rule_reason(std::string_view algorithm, const Workload &w, const Target &target, const Core &core) {
     for (const AlgorithmRule &rule : algorithm_rules()) {
-        if (rule.algorithm == algorithm) return rule.reason;
+        if (rule.algorithm == algorithm && rule.preferred(w, target, core)) return rule.reason;
     }
     return "";
 }
 
 // The role of an algorithm for a workload without trials. `is_first`: it comes before all others that apply.
-std::string role(const Algorithm &algorithm, bool is_first) {
+std::string role(const Algorithm &algorithm, const Target &target, bool is_first) {
     if (is_first) return "default";
-    return algorithm.prepares ? "on request" : "searched";
+    const bool on_request = algorithm.prepares || (algorithm.last_on_soft_cores && is_soft_core(target));
+    return on_request ? "on request" : "searched";
 }
 
 std::string reason(const Algorithm &algorithm, bool is_first, const Workload &w, const Target &target,
                    const Core &core) {
     if (is_fold(algorithm.name)) return fold_cost(w, target, core).explanation();
-    return is_first ? rule_reason(algorithm.name) : "";
+    return is_first ? rule_reason(algorithm.name, w, target, core) : "";
 }
 
 const std::vector<std::string> workload_columns = {"workload", "algorithm", "untuned", "why"};
@@ -262,7 +264,7 @@ int explain_workloads(const ExplainArguments &arguments) {
                 table.rows.push_back({name, std::string(algorithm->name), "refused", applies.error().message});
                 continue;
             }
-            table.rows.push_back({name, std::string(algorithm->name), role(*algorithm, is_first),
+            table.rows.push_back({name, std::string(algorithm->name), role(*algorithm, *target, is_first),
                                   reason(*algorithm, is_first, w.workload, *target, core)});
             is_first = false;
         }
@@ -293,7 +295,7 @@ void add_explain_command(CLI::App &app, Action &action) {
     auto arguments = std::make_shared<ExplainArguments>();
     CLI::App *command = app.add_subcommand(
         "explain",
-        "Where the kernels of a package come from, why an algorithm is used or refused, or a network's graph");
+        "Show where the kernels of a package come from, why an algorithm is used or refused, or a network's graph");
     command->add_option("PACKAGE", arguments->package, "A package's folder, manifest or library, or a program with it")
         ->type_name("LIB|MANIFEST");
     command->add_option("KERNEL", arguments->kernel, "All facts of the kernels whose layer or key matches")
@@ -306,7 +308,7 @@ void add_explain_command(CLI::App &app, Action &action) {
     add_alterations_option(*command, arguments->network);
     command
         ->add_option("--without", arguments->network.without,
-                     "With --pass plan or alterations: no alterations whose name matches")
+                     "With --pass plan, --pass alterations and --html: no alterations whose name matches")
         ->type_name("GLOB");
     command
         ->add_option("--pass", arguments->pass,
@@ -314,7 +316,8 @@ void add_explain_command(CLI::App &app, Action &action) {
         ->type_name("NAME");
     command
         ->add_option("--html", arguments->html,
-                     "Write a page about a network's plan: its steps drawn, with recorded times")
+                     "Write a page about a network's plan: its steps drawn, with recorded times; needs `dot` (Debian's "
+                     "graphviz)")
         ->type_name("FILE");
     command
         ->add_option("--db", arguments->db,

@@ -38,7 +38,7 @@ int run(const ImportArguments &arguments) {
 
 void add_import_command(CLI::App &app, Action &action) {
     auto arguments = std::make_shared<ImportArguments>();
-    CLI::App *command = app.add_subcommand("import", "The layers of an ONNX model as a workload list");
+    CLI::App *command = app.add_subcommand("import", "Write the layers of an ONNX model as a workload list");
     command->add_option("MODEL", arguments->network.file, "The model; external data beside it")
         ->required()
         ->type_name("M.onnx");

@@ -360,10 +360,12 @@ void add_tune_command(CLI::App &app, Action &action) {
         ->type_name("N");
     command->add_option("--time", arguments->time, "Time for the whole job, such as 90s, 10m or 1h30m")
         ->type_name("TIME");
-    command->add_option("--strategy", options.strategy, "How to search: evolutionary or random")->type_name("S");
-    command->add_option("--seed", options.seed, "Seed of the search")->check(whole_number())->type_name("N");
+    command->add_option("--strategy", options.strategy, "How to search: evolutionary or random [evolutionary]")
+        ->type_name("S");
+    command->add_option("--seed", options.seed, "Seed of the search [1]")->check(whole_number())->type_name("N");
     add_algorithm_options(*command, arguments->algorithms);
-    add_max_error_option(*command, options.error_budget, "Largest error of a valid kernel, relative to sum |x||k|");
+    add_max_error_option(*command, options.error_budget,
+                         "Largest error of a valid kernel, relative to sum |x||k| [1e-05]");
     command->add_option("--cache", arguments->cache, "Measure with warm or cold weights [warm; of a network cold]")
         ->type_name("warm|cold");
     add_options(*command, arguments->answer, {TableFormat::table, TableFormat::json, TableFormat::csv});
@@ -371,7 +373,7 @@ void add_tune_command(CLI::App &app, Action &action) {
         "Examples:\n"
         "  kiln tune --workloads workloads/resnet50.json --db kiln.db --trials 60\n"
         "  kiln tune --workloads workloads/*.json --filter 'resnet50/res2*' --db kiln.db --time 10m\n"
-        "  kiln tune --workloads person_detect.json --target rv32im --db kiln.db --trials 40\n"
+        "  kiln tune --workloads workloads/person_detect.json --target rv32im --db kiln.db --trials 40\n"
         "  kiln tune --network m.onnx --shape x=1x3x480x480 --db kiln.db --time 20m\n"
         "Ctrl-C ends cleanly; the same command goes on where it stopped.");
     command->callback([&action, arguments] {

@@ -45,7 +45,10 @@ int usage_failure(const CLI::App &app, const CLI::ParseError &error, int argc, c
 }
 
 int run(int argc, char **argv) {
-    CLI::App app{"kiln tunes convolution kernels for one target and bakes the winners into a library.", "kiln"};
+    CLI::App app{
+        "kiln finds the fastest convolution kernels for a machine, and builds them, or a whole ONNX network, into a "
+        "library.",
+        "kiln"};
     app.set_version_flag("--version", "kiln " KILN_VERSION, "Print the version");
     app.require_subcommand(1);
     app.footer(
@@ -54,16 +57,16 @@ int run(int argc, char **argv) {
         "130 interrupted.");
     Action action;
     add_tune_command(app, action);
+    add_build_command(app, action);
+    add_bench_command(app, action);
+    add_run_command(app, action);
     add_query_command(app, action);
+    add_explain_command(app, action);
+    add_check_command(app, action);
     add_db_command(app, action);
     add_repro_command(app, action);
-    add_targets_command(app, action);
-    add_build_command(app, action);
-    add_check_command(app, action);
-    add_bench_command(app, action);
-    add_explain_command(app, action);
     add_import_command(app, action);
-    add_run_command(app, action);
+    add_targets_command(app, action);
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success &request) {  // --help, --version

@@ -44,11 +44,16 @@ void add_table_options(CLI::App &command, AnswerOptions &options, bool has_csv) 
                          "In CSV, a ' before texts that a spreadsheet would compute");
     }
     command.add_flag("--wide", options.wide, "All columns and whole texts, wider than the terminal if need be");
-    command.add_option("--columns", options.columns, "Only these columns, in this order")
+    command
+        .add_option(
+            "--columns", options.columns,
+            "Only these columns, in this order, by their names in JSON and CSV (`median_us`, where a table has `us`)")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->type_name("A,B,...");
-    command.add_option("--sort", options.sort, "Order rows by this column; -COLUMN: the largest first")
+    command
+        .add_option("--sort", options.sort,
+                    "Order rows by this column, by its name in JSON and CSV; -COLUMN: the largest first")
         ->type_name("COLUMN");
     command.add_option("--top", options.top, "Only the first N rows")
         ->check(CLI::Range(int64_t(1), int64_t(1) << 62))

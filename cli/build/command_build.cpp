@@ -383,13 +383,11 @@ void add_build_command(CLI::App &app, Action &action) {
         command->add_option(limits[i].first, *limits[i].second, meanings[i])->type_name("B");
     add_algorithm_options(*command, arguments->algorithms);
     add_max_error_option(*command, arguments->error_budget,
-                         "Use no kernel with a larger error, recorded or found here");
+                         "Use no kernel with a larger error, recorded or found here [1e-05]");
     command->footer(
         "Examples:\n"
         "  kiln build --workloads workloads/resnet50.json --db kiln.db -o dist\n"
-        "  kiln build --workloads workloads/resnet50.json --db kiln.db --target avx512,avx2,baseline --name resnet50 "
-        "-o "
-        "dist\n"
+        "  kiln build --workloads workloads/resnet50.json --db kiln.db --target avx512,avx2 -o dist\n"
         "  kiln build --network resnet50.onnx --db kiln.db -o dist\n"
         "DIR/README.md shows the calls.");
     command->callback([&action, arguments] {

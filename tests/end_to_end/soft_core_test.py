@@ -242,6 +242,20 @@ class SoftCore(unittest.TestCase):
         answer = self.run_kiln("explain", "--workloads", str(layers), "--target", "rv32im", "--format", "csv")
         self.assertIn("a soft core has integers only", answer.stdout + answer.stderr)
 
+    def test_explains_the_rule_that_decides_and_what_is_searched(self):
+        layer = {"op": "conv2d", "dtype": "i8", "output_dtype": "i8", "kernel": [1, 1, 8, 16], "epilogue": ["requantize_litert"]}
+        layers = self.job.folder / "thin.json"
+        many = {**layer, "name": "many", "input": [1, 4, 4, 8], "kernel": [1, 1, 8, 32]}
+        few = {**layer, "name": "few", "input": [1, 4, 4, 8]}
+        layers.write_text(json.dumps({"format": "workloads/1", "name": "t", "workloads": [many, few]}))
+        answer = self.run_kiln("explain", "--workloads", str(layers), "--target", "rv32im", "--format", "json")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        rows = {(row["workload"], row["algorithm"]): row for row in json.loads(answer.stdout)}
+        self.assertIn("many outputs of each channel", rows["t/many", "scalar_dense"]["why"])
+        self.assertIn("two pixels share a word", rows["t/few", "scalar_dense"]["why"])
+        self.assertEqual(rows["t/few", "scalar_dense"]["untuned"], "default")
+        self.assertEqual(rows["t/few", "quantized"]["untuned"], "on request")
+
 
 if __name__ == "__main__":
     if not HAS_COMPILER:
