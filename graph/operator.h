@@ -5,6 +5,7 @@
 // are N, C, spatial...; weights are O, I of one group, spatial....
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <string>
@@ -101,12 +102,14 @@ struct Resample {
         int taps = 1;                  // for each element of the result
         std::vector<int64_t> indices;  // taps for each element; outside: the element of the result is `fill`
         std::vector<double> weights;   // empty: one tap of weight 1
+        bool reads_outside() const { return std::ranges::find(indices, outside) != indices.end(); }
         bool operator==(const Axis &) const = default;
     };
     static constexpr int64_t outside = -1;
     std::vector<Axis> axes;  // ascending
     double fill = 0;
 
+    bool reads_outside() const { return std::ranges::any_of(axes, &Axis::reads_outside); }
     bool fills_with(double number) const { return std::bit_cast<uint64_t>(fill) == std::bit_cast<uint64_t>(number); }
     bool operator==(const Resample &other) const { return axes == other.axes && fills_with(other.fill); }
 };

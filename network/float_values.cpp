@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "graph/evaluate/evaluate.h"
 #include "graph/rewriting/rewriting.h"
 #include "graph/rewriting/value_range.h"
+#include "graph/window_axis.h"
 #include "network/prepare.h"
 #include "network/stored_types.h"
 
@@ -19,8 +22,11 @@ namespace {
 using namespace graph;
 using scalar::Function;
 
-constexpr int64_t most_exact = int64_t{1} << 24;  // f32 has every integer up to this
-constexpr size_t most_inlined = 256;              // steps of an expression that computes its operands, too
+constexpr int64_t most_exact = int64_t{1} << 24;   // f32 has every integer up to this
+constexpr size_t most_inlined = 256;               // steps of an expression that computes its operands, too
+constexpr int64_t most_masked = int64_t{1} << 20;  // elements of a mask that says which of them are fills
+
+bool is_float_exactly(double number) { return static_cast<double>(static_cast<float>(number)) == number; }
 
 // The elements as f32, if each of them is one exactly.
 std::optional<Numbers> as_floats(const Numbers &numbers) {
@@ -34,7 +40,7 @@ std::optional<Numbers> as_floats(const Numbers &numbers) {
         return result;
     }
     for (const double number : std::get<std::vector<double>>(numbers.elements)) {
-        if (!(static_cast<double>(static_cast<float>(number)) == number || std::isnan(number))) return {};
+        if (!is_float_exactly(number) && !std::isnan(number)) return {};
         elements.push_back(number);
     }
     return result;
@@ -83,6 +89,15 @@ bool moves(const Operator &op) {
            std::holds_alternative<Resample>(op) || std::holds_alternative<Concat>(op);
 }
 
+// Whether what lies outside of an input that is stored as such a type is a number of it.
+bool fill_fits(const Operator &op, Element stored) {
+    const auto *resample = std::get_if<Resample>(&op);
+    if (!resample || !resample->reads_outside()) return true;
+    constexpr double most = std::numeric_limits<int32_t>::max(), least = std::numeric_limits<int32_t>::min();
+    return stored == Element::i32 ? resample->fill >= least && resample->fill <= most
+                                  : is_float_exactly(resample->fill);
+}
+
 ValueId made_readable(Rewriting &graph, ValueId id) {
     return graph.between(Elementwise{scalar::cast(scalar::operand(0), *readable_form(graph, id)), graph.shape(id)},
                          {id});
@@ -124,7 +139,7 @@ std::optional<ValueId> lower_halves(Rewriting &graph, ValueId id, int depth = 8)
         const std::optional<ValueId> source = lower_halves(graph, node.inputs[0], depth - 1);
         return source ? std::optional(graph.between(node.op, {*source, node.inputs[1]})) : std::nullopt;
     }
-    if (!moves(node.op)) return {};
+    if (!moves(node.op) || !fill_fits(node.op, Element::i32)) return {};
     std::vector<ValueId> sources;
     for (const ValueId input : node.inputs) {
         const std::optional<ValueId> source = lower_halves(graph, input, depth - 1);
@@ -140,6 +155,40 @@ struct Computation {
     std::vector<ValueId> inputs;
 };
 
+// Whether the function of moved inputs, which have the fill outside of their shapes, answers the fill there, as a sum does for 0.
+bool answers_fill(const Rewriting &graph, double fill, const Computation &computation) {
+    std::vector<Numbers> operands;
+    for (const ValueId id : computation.inputs) {
+        if (graph.shape(id).empty()) return false;
+        const Element type = graph.value(id).form.type;
+        operands.push_back(is_float(type) ? Numbers{{type, {}}, std::vector<double>{fill}}
+                                          : Numbers{{type, {}}, std::vector<int64_t>{static_cast<int64_t>(fill)}});
+    }
+    std::vector<const Numbers *> inputs;
+    for (const Numbers &operand : operands) inputs.push_back(&operand);
+    const Result<Numbers> answer = evaluate(Elementwise{computation.expression, {}}, inputs);
+    const auto *integers = answer ? std::get_if<std::vector<int64_t>>(&answer->elements) : nullptr;
+    return integers && static_cast<double>(integers->front()) == fill;
+}
+
+// What lies outside of the shape that was moved is the fill, and no function of another fill. Whether there is room for a mask.
+bool keep_fill(Rewriting &graph, const Resample &op, const Shape &shape, Computation *computation) {
+    if (answers_fill(graph, op.fill, *computation)) return true;
+    const Result<int64_t> count = element_count(shape);
+    if (!count || *count > most_masked) return false;
+    Resample to_mask = op;
+    to_mask.fill = 0;
+    const Numbers ones{{Element::f32, shape}, std::vector<double>(size_t(*count), 1)};
+    const Result<Numbers> inside = evaluate(to_mask, {&ones});
+    if (!inside) return false;
+    const scalar::Expression is_inside = scalar::apply(Function::less, scalar::constant(0),
+                                                       scalar::operand(static_cast<int>(computation->inputs.size())));
+    computation->inputs.push_back(graph.constant(*inside));
+    computation->expression = scalar::apply(Function::select, is_inside, std::move(computation->expression),
+                                            scalar::constant(op.fill, Element::i64));
+    return true;
+}
+
 // Of a value whose maker is element-wise, also of one that was moved `depth` times at most: then what it is computed from is moved.
 std::optional<Computation> computation_of(Rewriting &graph, ValueId id, int depth = 8) {
     if (graph.value(id).form.type != Element::i64 || !graph.producer(id)) return {};
@@ -154,6 +203,8 @@ std::optional<Computation> computation_of(Rewriting &graph, ValueId id, int dept
         if (graph.shape(input) != shape) return {};
         input = graph.between(node.op, {input});
     }
+    const auto *resample = std::get_if<Resample>(&node.op);
+    if (resample && resample->reads_outside() && !keep_fill(graph, *resample, shape, &*before)) return {};
     return before;
 }
 
@@ -217,24 +268,12 @@ std::optional<ValueId> store_result(Rewriting &graph, const Elementwise &op, con
     return graph.result(Elementwise{read, op.shape}, {stored});
 }
 
-// Whether some window of an axis has padding alone, whose maximum is the least value of the type.
-bool has_empty_window(const Pool &pool, size_t axis, int64_t extent, int64_t windows) {
-    for (int64_t i = 0; i < windows; i++) {
-        const int64_t first = i * pool.strides[axis] - pool.padding[axis].lo, step = pool.dilations[axis];
-        const int64_t inside = first >= 0 ? first : first + (-first + step - 1) / step * step;
-        if (inside >= extent || inside > first + (pool.window[axis] - 1) * step) return true;
-    }
-    return false;
-}
-
-// Operators whose result's elements are some of their inputs', or the largest or smallest of them.
-bool answers_its_inputs(const Operator &op, const Shape &input, const Shape &result) {
+// Operators whose result's elements are some of their inputs', or the largest or smallest of them. A window of padding alone has the
+// least value of the type.
+bool answers_its_inputs(const Operator &op, const Shape &input) {
     if (const auto *pool = std::get_if<Pool>(&op)) {
-        if (pool->kind != Pool::Kind::maximum) return false;
-        for (size_t axis = 0; axis < pool->window.size(); axis++) {
-            if (has_empty_window(*pool, axis, input[axis + 2], result[axis + 2])) return false;
-        }
-        return true;
+        return pool->kind == Pool::Kind::maximum &&
+               std::ranges::none_of(window_axes(*pool, input), &WindowAxis::misses_image);
     }
     if (const auto *reduce = std::get_if<Reduce>(&op)) {
         return reduce->kind == Reduce::Kind::maximum || reduce->kind == Reduce::Kind::minimum;
@@ -283,14 +322,18 @@ std::optional<ValueId> move_sources(Rewriting &graph, const Node &node) {
     for (const ValueId id : node.inputs) forms.push_back(graph.value(id).form);
     const Result<TypedShape> result = result_of(node.op, forms);
     if (!result) return {};
+    // Any number but 0 is true, so the largest one says nothing about conditions.
+    const bool compares_conditions = std::holds_alternative<Reduce>(node.op) && form.type == Element::boolean;
     const bool sums = sums_exactly(graph, node);
-    if (!sums && !answers_its_inputs(node.op, form.shape, result->shape)) return {};
+    if (!sums && !answers_its_inputs(node.op, form.shape)) return {};
     std::vector<ValueId> sources;
     for (const ValueId id : node.inputs) {
         const std::optional<ValueId> source = source_of(graph, node, id);
         if (!source) return {};
-        sources.push_back(sums ? whole_numbers(graph, *source, form.type) : *source);
-        if (graph.value(*source).form.type != graph.value(sources[0]).form.type) return {};
+        const bool is_whole = sums || compares_conditions;
+        sources.push_back(is_whole ? whole_numbers(graph, *source, form.type) : *source);
+        const Element stored = graph.value(*source).form.type;
+        if (stored != graph.value(sources[0]).form.type || !fill_fits(node.op, stored)) return {};
     }
     const ValueId moved = graph.between(node.op, std::move(sources));
     const Shape shape = graph.shape(moved);

@@ -1,8 +1,10 @@
 // Transposes, slices, pads, gathers, also by computed indices, and resizes as nests.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "network/node_nests.h"
 
@@ -45,10 +47,19 @@ std::optional<Line> line_through(const Resample::Axis &axis, int64_t extent) {
     return {};
 }
 
+// An integer of 64 bits, as it lies in memory.
+std::vector<int32_t> halves_of(int64_t whole) {
+    return {static_cast<int32_t>(whole), static_cast<int32_t>(whole >> 32)};
+}
+
 class ResampleNest {
 public:
-    ResampleNest(const Resample &op, const StoredNode &node)
-        : op_(op), node_(node), nest_(node.result, blocked_axes(node.inputs, node.result.form->shape.size())) {}
+    // `has_halves`: the elements are halves of integers of 64 bits, side by side along the last axis.
+    ResampleNest(const Resample &op, const StoredNode &node, bool has_halves)
+        : op_(op),
+          node_(node),
+          has_halves_(has_halves),
+          nest_(node.result, blocked_axes(node.inputs, node.result.form->shape.size())) {}
 
     Result<NodeNest> run() && {
         std::vector<NestIndex> indices;
@@ -61,9 +72,9 @@ public:
         const Reduction reduction = nest_.has_reduction() ? Reduction::sum : Reduction::none;
         if (!mask_) return std::move(nest_).finish(reduction, std::move(term));
         const scalar::Expression is_inside = scalar::apply(Function::less, scalar::constant(0), *mask_);
+        const scalar::Expression fill = fill_of_element();
         const auto filled = [&](scalar::Expression value) {
-            return scalar::apply(Function::select, is_inside, std::move(value),
-                                 scalar::constant(op_.fill, node_.result.form->type));
+            return scalar::apply(Function::select, is_inside, std::move(value), fill);
         };
         if (reduction == Reduction::none) return std::move(nest_).finish(reduction, filled(std::move(term)));
         const scalar::Expression reduced = scalar::operand(nest_.read_count());
@@ -71,9 +82,14 @@ public:
     }
 
 private:
-    bool fills(const Resample::Axis &axis) const {
-        return !op_.fills_with(0) && std::ranges::count(axis.indices, Resample::outside) > 0;
+    scalar::Expression fill_of_element() {
+        if (!has_halves_) return scalar::constant(op_.fill, node_.result.form->type);
+        const int last = static_cast<int>(node_.result.form->shape.size()) - 1;
+        return scalar::operand(
+            nest_.read_integers(halves_of(static_cast<int64_t>(op_.fill)), {2}, {nest_.along(last)}));
     }
+
+    bool fills(const Resample::Axis &axis) const { return !op_.fills_with(0) && axis.reads_outside(); }
 
     NestIndex index_of(const Resample::Axis &axis) {
         const int64_t extent = node_.inputs[0].form->shape[axis.axis];
@@ -116,6 +132,7 @@ private:
 
     const Resample &op_;
     const StoredNode &node_;
+    const bool has_halves_;
     NestBuilder nest_;
     std::vector<scalar::Expression> weights_;
     std::optional<scalar::Expression> mask_;
@@ -158,9 +175,8 @@ Result<NodeNest> nest_of(const graph::Transpose &op, const StoredNode &node) {
 }
 
 Result<NodeNest> nest_of(const Resample &op, const StoredNode &node) {
-    if (!HalvedNode::has_halves(node)) return ResampleNest(op, node).run();
-    if (op.fill != 0) return unsupported("of i64 with a fill other than 0");
-    return ResampleNest(op, HalvedNode(node).node).run();
+    if (!HalvedNode::has_halves(node)) return ResampleNest(op, node, false).run();
+    return ResampleNest(op, HalvedNode(node).node, true).run();
 }
 
 Result<NodeNest> nest_of(const graph::Gather &op, const StoredNode &node) {

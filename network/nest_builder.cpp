@@ -215,6 +215,13 @@ int NestBuilder::read_numbers(const std::vector<float> &numbers, const std::vect
     return static_cast<int>(made_.nest.reads.size()) - 1;
 }
 
+int NestBuilder::read_integers(const std::vector<int32_t> &numbers, const std::vector<int64_t> &shape,
+                               const std::vector<NestIndex> &indices) {
+    made_.nest.reads.push_back(
+        {operand(NestConstant{graph::Element::i32, bytes_of(numbers)}, shape, graph::Element::i32), indices});
+    return static_cast<int>(made_.nest.reads.size()) - 1;
+}
+
 NestIndex NestBuilder::from_table(const std::vector<int32_t> &elements, const std::vector<int64_t> &shape,
                                   const std::vector<NestIndex> &place) {
     NestIndex index;

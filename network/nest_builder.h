@@ -58,6 +58,8 @@ public:
     // Reads one of the numbers of a constant.
     int read_numbers(const std::vector<float> &numbers, const std::vector<int64_t> &shape,
                      const std::vector<NestIndex> &indices);
+    int read_integers(const std::vector<int32_t> &numbers, const std::vector<int64_t> &shape,
+                      const std::vector<NestIndex> &indices);
     // An index that is an element of input `input`, whole numbers without blocks of an axis.
     NestIndex from_table(size_t input, const graph::Stored &stored, const std::vector<NestIndex> &place);
     // An index that is an element of a table.

@@ -79,10 +79,7 @@ size_t operands_of(const Resample &op, const Resample::Axis &axis) {
 // both axes n * n. What lies outside is no sum, so such axes stay together.
 std::optional<std::pair<Resample, Resample>> first_sum_apart(const Resample &op) {
     const auto is_sum = [](const Resample::Axis &axis) { return !axis.weights.empty(); };
-    const auto leaves = [](const Resample::Axis &axis) {
-        return std::ranges::count(axis.indices, Resample::outside) > 0;
-    };
-    if (std::ranges::count_if(op.axes, is_sum) < 2 || std::ranges::any_of(op.axes, leaves)) return {};
+    if (std::ranges::count_if(op.axes, is_sum) < 2 || op.reads_outside()) return {};
     std::pair<Resample, Resample> parts{{{}, op.fill}, op};
     const auto first = std::ranges::find_if(parts.second.axes, is_sum);
     parts.first.axes.push_back(*first);

@@ -37,7 +37,7 @@ public:
             if (own == summed || (from_end && (*from_end != own || own < 2))) return joins();
             from_end = own;
         }
-        return rank(result_) - 1 - *from_end;
+        return of_images(rank(result_) - 1 - *from_end);
     }
 
     Result<int> operator()(const Elementwise &) const {
@@ -48,8 +48,7 @@ public:
             if (from_end && *from_end != own) return joins();
             from_end = own;
         }
-        const int axis = rank(result_) - 1 - *from_end;
-        return result_[axis] == 1 ? Result<int>(axis) : Result<int>(joins());
+        return of_images(rank(result_) - 1 - *from_end);
     }
 
     Result<int> operator()(const Pool &) const { return axes_[0] == 0 ? Result<int>(0) : Result<int>(joins()); }
@@ -99,6 +98,9 @@ public:
     }
 
 private:
+    // An axis that other operands do not have yet: each of its elements is an image's.
+    Result<int> of_images(int axis) const { return result_[axis] == 1 ? Result<int>(axis) : Result<int>(joins()); }
+
     // The input's own axis, where the operator works along others.
     Result<int> beside(const std::vector<int> &along) const {
         if (std::ranges::find(along, *axes_[0]) != along.end()) return joins();

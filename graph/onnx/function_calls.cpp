@@ -219,8 +219,9 @@ private:
         }
         for (const auto &[domain, version] : function.opsets) {
             const auto [known, added] = model_.opsets.emplace(domain, version);
-            const bool is_read = std::ranges::any_of(
-                body.nodes, [&](const Node &inner) { return inner.domain == domain && !function_of(inner); });
+            const bool is_read = std::ranges::any_of(body.nodes, [&, &of = domain](const Node &inner) {
+                return inner.domain == of && !function_of(inner);  // clang 14 captures no structured binding
+            });
             if (!added && known->second != version && is_read) {
                 return unsupported("calls a function that imports opset " + std::to_string(version) +
                                    " of the domain " + shown(domain) + ", where the model imports " +

@@ -1,7 +1,5 @@
 // Taps at the ends of a convolution's window that meet nothing but padding are left out. Those of a dilation that is as large as the
 // image do: a window of 3x3 becomes one of 1x1.
-#include <algorithm>
-#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,20 +11,6 @@
 namespace kiln::graph {
 namespace {
 
-// From the first tap that some result reads the image with to the last one; one at least.
-TapRange used_taps(const WindowAxis &axis) {
-    int64_t first = axis.taps - 1, last = axis.taps - 1;
-    bool is_read = false;
-    for (int64_t result = 0; result < axis.results(); result++) {
-        const TapRange taps = axis.taps_of(result);
-        if (taps.count == 0) continue;
-        first = std::min(first, taps.first);
-        last = is_read ? std::max(last, taps.first + taps.count - 1) : taps.first + taps.count - 1;
-        is_read = true;
-    }
-    return {first, last - first + 1};
-}
-
 std::optional<ValueId> crop(Rewriting &graph, const Node &node) {
     const auto *op = std::get_if<Convolution>(&node.op);
     if (!op || !graph.is_constant(node.inputs[1]) || !op->depthwise.empty()) return {};
@@ -35,7 +19,7 @@ std::optional<ValueId> crop(Rewriting &graph, const Node &node) {
     Resample part;
     for (size_t d = 0; d < axes.size(); d++) {
         const WindowAxis &axis = axes[d];
-        const TapRange used = used_taps(axis);
+        const TapRange used = axis.used_taps();
         if (axis.results() == 0 || used.count == axis.taps) continue;
         part.axes.push_back(part_of_taps(d, used));
         if (used.count == 1) cropped.dilations[d] = 1;

@@ -14,34 +14,35 @@
 #include "graph/passes/passes.h"
 #include "graph/passes/quantization/quantized_values.h"
 #include "graph/quantized_forms.h"
+#include "graph/window_axis.h"
 
 namespace kiln::graph {
 namespace {
 
-bool takes_largest(const Operator &op) {
-    if (const auto *pool = std::get_if<Pool>(&op)) return pool->kind == Pool::Kind::maximum;
+// A window of padding alone has -inf, and no stored number.
+bool takes_largest(const Operator &op, const Shape &shape) {
+    if (const auto *pool = std::get_if<Pool>(&op)) {
+        return pool->kind == Pool::Kind::maximum &&
+               std::ranges::none_of(window_axes(*pool, shape), &WindowAxis::misses_image);
+    }
     const auto *reduce = std::get_if<Reduce>(&op);
     return reduce && (reduce->kind == Reduce::Kind::maximum || reduce->kind == Reduce::Kind::minimum);
-}
-
-bool reads_outside(const Resample &op) {
-    return std::ranges::any_of(
-        op.axes, [](const Resample::Axis &axis) { return std::ranges::count(axis.indices, Resample::outside) > 0; });
 }
 
 bool is_weighted(const Resample &op) {
     return std::ranges::any_of(op.axes, [](const Resample::Axis &axis) { return !axis.weights.empty(); });
 }
 
-// The operator on stored numbers, of which `stored` is what a number of floats is; nothing where it does more than move
+// The operator on stored numbers of a shape, of which `stored` is what a number of floats is; nothing where it does more than move
 // elements.
 template<typename Stored>
-std::optional<Operator> on_stored(const Operator &op, const Stored &stored) {
-    if (std::holds_alternative<Reshape>(op) || std::holds_alternative<Transpose>(op) || takes_largest(op)) return op;
+std::optional<Operator> on_stored(const Operator &op, const Shape &shape, const Stored &stored) {
+    const bool only_moves = std::holds_alternative<Reshape>(op) || std::holds_alternative<Transpose>(op);
+    if (only_moves || takes_largest(op, shape)) return op;
     const auto *resample = std::get_if<Resample>(&op);
     if (!resample || is_weighted(*resample)) return {};
     Resample result = *resample;
-    if (reads_outside(*resample)) {
+    if (resample->reads_outside()) {
         const std::optional<double> fill = stored(resample->fill);
         if (!fill) return {};
         result.fill = *fill;
@@ -116,8 +117,8 @@ std::optional<ValueId> sink_with_parameters(Rewriting &graph, const Node &node) 
                        std::holds_alternative<Resample>(node.op);
     const auto x = moves ? dequantized(graph, node.inputs[0]) : std::nullopt;
     if (!x || !graph.is_constant(x->stored) || !holds_quanta(graph.value(x->stored).form.type)) return {};
-    const auto op = on_stored(node.op, [](double) { return std::optional<double>(); });
     const Shape shape = graph.shape(x->stored);
+    const auto op = on_stored(node.op, shape, [](double) { return std::optional<double>(); });
     if (!op || *element_count(shape) == 0 || !graph.is_constant(x->by.scale)) return {};
     if (x->by.zero_point && !graph.is_constant(*x->by.zero_point)) return {};
     const auto scale = moved_parameters(graph, x->by.scale, *op, shape);
@@ -138,7 +139,8 @@ std::optional<ValueId> sink(Rewriting &graph, const Node &node) {
     const auto by = uniform(graph, x->by);
     const Element type = graph.value(x->stored).form.type;
     if (!by || !holds_quanta(type)) return {};
-    const auto op = on_stored(node.op, [&](double number) { return exactly_stored(number, *by, type); });
+    const auto op =
+        on_stored(node.op, graph.shape(x->stored), [&](double number) { return exactly_stored(number, *by, type); });
     if (!op) return {};
     const ValueId moved = graph.between(*op, {x->stored});
     return graph.result(Elementwise{dequantization(zero_point_of(x->by)), graph.shape(moved)},
@@ -176,8 +178,11 @@ std::optional<ValueId> raise(Rewriting &graph, const Node &node) {
     if (graph.shape(y->number) != std::get<Elementwise>(node.op).shape) return {};
     const Node before = *graph.producer(y->number);
     const auto nearest = [&](double number) { return nearest_stored(number, *by, y->type); };
-    std::optional<Operator> op = on_stored(before.op, nearest);
-    if (std::holds_alternative<Concat>(before.op)) op = before.op;
+    std::optional<Operator> op = before.op;
+    if (!std::holds_alternative<Concat>(before.op)) {
+        if (before.inputs.empty()) return {};
+        op = on_stored(before.op, graph.shape(before.inputs[0]), nearest);
+    }
     if (!op) return {};
     std::vector<ValueId> parts;
     for (const ValueId id : before.inputs) {

@@ -26,9 +26,10 @@ struct Part {
     TapRange taps;
 };
 
-// None where some result reads padding alone.
+// None where some result reads padding alone, or where the axis is too long.
 std::vector<Part> parts_of(const WindowAxis &axis) {
     std::vector<Part> all;
+    if (axis.results() > WindowAxis::most_looked_at) return all;
     for (int64_t result = 0; result < axis.results(); result++) {
         const TapRange taps = axis.taps_of(result);
         if (taps.count == 0) return {};

@@ -223,14 +223,14 @@ bool leaves_out_many_rows(const TileFacts &f, const CpuTileDomains &domains) {
     const bool may_leave_out = is_avx2 && f.is_nhwc() && f.x_lanes == 1 && s.groups == 1 && s.parts == 1 &&
                                !s.converts && !s.has_holes() && !f.depthwise() && domains.skip_rows.back() == 1;
     if (!may_leave_out || !hides_latency_with(f, domains, {.rows = {1}, .pixels = domains.pixels})) return false;
-    int64_t outside = 0;
-    for (int64_t y = 0; y < s.output[1]; y++) {
-        for (int64_t r = 0; r < s.kernel[1]; r++) {
-            const int64_t row = y * s.stride[1] + r * s.dilation[1] - s.pad_lo[1];
-            outside += row < 0 || row >= s.input[1];
-        }
+    int64_t inside = 0;
+    for (int64_t r = 0; r < s.kernel[1]; r++) {
+        const int64_t above = s.pad_lo[1] - r * s.dilation[1];  // rows of padding over the tap of the first result
+        const int64_t first = ceil_div(std::max<int64_t>(above, 0), s.stride[1]);
+        const int64_t end = ceil_div(std::max<int64_t>(above + s.input[1], 0), s.stride[1]);
+        inside += std::max<int64_t>(0, std::min(end, s.output[1]) - first);
     }
-    return double(outside) >= many * double(s.output[1] * s.kernel[1]);
+    return double(inside) <= (1 - many) * double(s.output[1] * s.kernel[1]);
 }
 
 // Tiles of one row, of as many pixels that all of a tile read the same columns of taps, where there are such: those in the padding fold

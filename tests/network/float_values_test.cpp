@@ -96,6 +96,27 @@ TEST(FloatValues, IntegersOfKnownRange) {
     }
 }
 
+// Any number but 0 is true, also a negative one.
+TEST(FloatValues, ExtremesOfConditions) {
+    for (const auto kind : {Reduce::Kind::maximum, Reduce::Kind::minimum}) {
+        Sketch s(test_seed());
+        const ValueId y = s.node(Reduce{kind, {1}}, {s.elementwise("bool(round(x0))", {s.input({40, 2})})});
+        const Graph before = std::move(s).finish({y});
+        expect_equal_outputs(before, store_as_floats(before), test_seed());
+    }
+}
+
+// f32 has not the largest integer of 32 bits.
+TEST(FloatValues, FillsOfPads) {
+    for (const double fill : {2147483647.0, 16777217.0, -5.0, 9e15}) {
+        Sketch s(test_seed());
+        const Graph before = std::move(s).finish({s.pad(s.elementwise("i64(x0)", {s.input({4})}), 0, 1, 1, fill)});
+        expect_equal_outputs(before, store_as_floats(before), test_seed());
+        const auto program = emit(before);
+        EXPECT_TRUE(program) << program.error().message;
+    }
+}
+
 // Moves are of floats, so a condition or an integer of 64 bits behind a convolution is written in the order of the output.
 TEST(FloatValues, OutputsOfOtherTypesAreNotMoved) {
     for (const char *expression : {"less(x0,0.5)", "i64(mul(x0,100))", "equal(i64(x0),i64:1)"}) {

@@ -186,6 +186,18 @@ TEST(Programs, IntegersOf64BitsAreComputedAgain) {
                  const ValueId half = s.elementwise("div(x0,i64:7)", {s.transpose(wide, {1, 0})});
                  return Outputs{wide, half, s.elementwise("f32(sub(x0,x1))", {half, s.transpose(wide, {1, 0})})};
              }},
+            {"a pad of what is computed",
+             [](Sketch &s) {
+                 const ValueId x = s.elementwise("add(x0,i64:5)", {s.input({4}, Element::i64)});
+                 const ValueId padded = s.pad(s.pad(x, 0, 1, 2, 7), 0, 1, 1, -3);
+                 return Outputs{s.elementwise("mul(x0,i64:2)", {padded})};
+             }},
+            {"a pad of zeros of what is added up",
+             [](Sketch &s) {
+                 const ValueId x =
+                     s.elementwise("add(x0,x1)", {s.input({4}, Element::i64), s.input({4}, Element::i64)});
+                 return Outputs{s.elementwise("mul(x0,i64:2)", {s.pad(x, 0, 1, 2)})};
+             }},
             {"of floats and of integers of 32 bits",
              [](Sketch &s) {
                  const ValueId floats = s.elementwise("i64(mul(x0,1000))", {s.input({6})});
@@ -207,6 +219,11 @@ TEST(Programs, IntegersOf64BitsAreMoved) {
          [](Sketch &s) {
              const Resample::Axis axis{1, 1, {5, 3, 1, Resample::outside}, {}};
              return Outputs{s.node(Resample{{axis}, 0}, {s.input({2, 6}, Element::i64)})};
+         }},
+        {"a pad with a number of more than 32 bits",
+         [](Sketch &s) {
+             const ValueId x = s.input({2, 3}, Element::i64);
+             return Outputs{s.pad(x, 1, 1, 2, -5), s.pad(x, 0, 1, 0, 9e15)};
          }},
         {"elements by computed indices",
          [](Sketch &s) {

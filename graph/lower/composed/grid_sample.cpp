@@ -125,6 +125,7 @@ ValueId sampled_image(NodeLowering &node, const Sampling &sampling, ValueId imag
 }  // namespace
 
 void grid_sample(NodeLowering &node) {
+    node.compute_in_f32({node.type(node.input(0))});
     const Sampling sampling = sampling_of(node.attributes);
     const ValueId x = node.input(0), grid = node.input(1);
     const Shape image = node.shape(x), places = node.shape(grid);

@@ -236,6 +236,9 @@ private:
 
 }  // namespace
 
-void roi_align(NodeLowering &node) { node.result(Regions(&node).run()); }
+void roi_align(NodeLowering &node) {
+    node.compute_in_f32({node.type(node.input(0))});
+    node.result(Regions(&node).run());
+}
 
 }  // namespace kiln::graph

@@ -140,7 +140,7 @@ void top_k(NodeLowering &node) {
     shape.back() = k;
     const auto put_back = [&](ValueId value) { return node.transpose(node.reshape(value, shape), last); };
     node.result(put_back(found.values), 0);
-    node.result(put_back(node.elementwise(scalar::cast(operand(0), Element::i64), {found.indices})), 1);
+    node.result(put_back(node.converted(found.indices, Element::i64)), 1);
 }
 
 }  // namespace kiln::graph

@@ -149,6 +149,10 @@ ValueId NodeLowering::elementwise(Expression expression, std::vector<ValueId> in
     return add(Elementwise{std::move(expression), result}, std::move(inputs));
 }
 
+ValueId NodeLowering::converted(ValueId value, Element to) {
+    return type(value) == to ? value : elementwise(cast(operand(0), to), {value});
+}
+
 ValueId NodeLowering::reshape(ValueId value, Shape to) {
     if (to == shape(value)) return value;
     return add(Reshape{std::move(to)}, {value});
@@ -161,7 +165,15 @@ ValueId NodeLowering::transpose(ValueId value, std::vector<int> permutation) {
     return add(Transpose{std::move(permutation)}, {value});
 }
 
+void NodeLowering::compute_in_f32(std::vector<Element> types_of_outputs) {
+    types_of_outputs_ = std::move(types_of_outputs);
+    for (std::optional<ValueId> &input : inputs_) {
+        if (input && is_narrow_float(type(*input))) input = converted(*input, Element::f32);
+    }
+}
+
 void NodeLowering::result(ValueId value, int output) {
+    if (output < static_cast<int>(types_of_outputs_.size())) value = converted(value, types_of_outputs_[output]);
     if (output < static_cast<int>(results_.size())) results_[output] = value;
 }
 

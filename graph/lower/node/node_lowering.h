@@ -66,6 +66,7 @@ public:
     ValueId constant(const Numbers &numbers);
     ValueId constant(const onnx::Tensor &tensor);
     ValueId elementwise(Expression expression, std::vector<ValueId> inputs, const Shape &at_least = {});
+    ValueId converted(ValueId value, Element type);
     ValueId reshape(ValueId value, Shape shape);
     ValueId transpose(ValueId value, std::vector<int> permutation);
     // Refuses so many repetitions where it is certain that they write out too much.
@@ -76,6 +77,9 @@ public:
         return outputs;
     }
     bool has_unplaced_body() const { return has_unplaced_body_; }
+
+    // Inputs of f16 and bf16 are read as f32 from now on. The first outputs are converted to these types.
+    void compute_in_f32(std::vector<Element> types_of_outputs);
 
     // An output. One that a rule leaves out is one that kiln does not compute; only who reads it is refused.
     void result(ValueId value, int output = 0);
@@ -89,6 +93,7 @@ private:
     const onnx::Node &node_;
     int64_t opset_;
     std::vector<std::optional<ValueId>> inputs_, results_;
+    std::vector<Element> types_of_outputs_;  // of those that are converted
     FoldingBuilder &builder_;
     BodyPlacer placer_;
     bool has_unplaced_body_ = false;

@@ -79,6 +79,7 @@ Expression softsign(const Expression &x, NumbersOf number, const Attributes &) {
 
 Expression shrink(const Expression &x, NumbersOf number, const Attributes &a) {
     const double bias = a.real("bias", 0), lambd = a.real("lambd", 0.5);
+    if (!is_float(number.type)) return cast(shrink(cast(x, Element::f64), NumbersOf{Element::f64}, a), number.type);
     return select(less(x, number(-lambd)), x + number(bias),
                   select(less(number(lambd), x), x - number(bias), number(0)));
 }

@@ -145,10 +145,7 @@ void clip(NodeLowering &node) {
     node.result(node.elementwise(result, operands));
 }
 
-void cast_to(NodeLowering &node, Element type) {
-    const ValueId x = node.input(0);
-    node.result(node.type(x) == type ? x : node.elementwise(cast(operand(0), type), {x}));
-}
+void cast_to(NodeLowering &node, Element type) { node.result(node.converted(node.input(0), type)); }
 
 void cast_rule(NodeLowering &node) {
     const int64_t to = node.attributes.integer("to");

@@ -162,6 +162,7 @@ void conv_transpose(NodeLowering &node) {
 
 // What the taps of each window read are channels of one element, and a convolution of 1x1 multiplies them by the weights.
 void deform_conv(NodeLowering &node) {
+    node.compute_in_f32({node.type(node.input(0))});
     const ValueId x = node.input(0), w = node.input(1);
     const Window window = window_without_auto_pad(node, x, spatial(node.shape(w)));
     const int64_t groups = node.attributes.integer("group", 1);

@@ -71,7 +71,7 @@ Moments moments(NodeLowering &node, ValueId x, const std::vector<int> &axes) {
 }
 
 // By the mean and the variance of the batch itself. The second and third result are the running ones: those of the inputs and those of
-// the batch, weighted by momentum.
+// the batch, weighted by momentum. Those of the batch alone, which opsets before 14 have behind them, are for gradients.
 void normalize_batch(NodeLowering &node, const Shape &shape) {
     const ValueId x = node.reshape(node.input(0), shape);
     std::vector<int> axes = axes_from(1, static_cast<int>(shape.size()));
@@ -92,15 +92,22 @@ void normalize_batch(NodeLowering &node, const Shape &shape) {
     running(4, of_batch.variance);
 }
 
+// Before opset 14, who asks for the statistics trains.
+bool is_training(const NodeLowering &node) {
+    constexpr int with_statistics = 5;
+    return node.opset() < 14 ? node.output_count() == with_statistics : node.attributes.flag("training_mode", false);
+}
+
 // Scale and shift of an affine function, which constants make constants: what is left is x * scale + shift.
 void batch_normalization(NodeLowering &node) {
     if (node.opset() < 7 && !node.attributes.flag("is_test", false))
         refuse("it is in training mode (attribute is_test); export the model for inference");
+    node.compute_in_f32({node.type(node.input(0)), node.type(node.input(3)), node.type(node.input(4))});
     const ValueId x = node.input(0);
     Shape shape = node.shape(x);
     if (shape.size() == 1) shape.push_back(1);  // N alone, of one channel
     check_channels(shape);
-    if (node.opset() >= 14 && node.attributes.flag("training_mode", false)) return normalize_batch(node, shape);
+    if (node.opset() >= 7 && is_training(node)) return normalize_batch(node, shape);
     const bool each_place = node.opset() < 9 && !node.attributes.flag("spatial", true);
     const auto parameter = [&](int input) { return each_place ? node.input(input) : for_channels(node, input, shape); };
     const ValueId gamma = parameter(1), beta = parameter(2), mean = parameter(3), variance = parameter(4);
@@ -175,7 +182,14 @@ Along last_axes(const NodeLowering &node) {
     return {x, axes_from(axis_of(node.attributes.integer("axis", -1), rank), rank), epsilon(node)};
 }
 
-void layer_normalization(NodeLowering &node) { layer_normalized(node, last_axes(node), 1); }
+// Mean and deviation have the type in which they are computed.
+Element type_of_statistics(const NodeLowering &node) { return node.attributes.type("stash_type", Element::f32); }
+
+void layer_normalization(NodeLowering &node) {
+    const Element statistics = type_of_statistics(node);
+    node.compute_in_f32({node.type(node.input(0)), statistics, statistics});
+    layer_normalized(node, last_axes(node), 1);
+}
 
 // x / sqrt(mean of x * x + epsilon) * scale, and 1 / that root as output `inverse`.
 void rms_normalized(NodeLowering &node, const Along &along, ValueId scale, int inverse) {
@@ -190,7 +204,11 @@ void rms_normalized(NodeLowering &node, const Along &along, ValueId scale, int i
     if (node.wants(inverse)) node.result(node.elementwise(apply(Function::reciprocal, root(0)), {mean}), inverse);
 }
 
-void rms_normalization(NodeLowering &node) { rms_normalized(node, last_axes(node), node.input(1), 1); }
+// The result has the type of the scale.
+void rms_normalization(NodeLowering &node) {
+    node.compute_in_f32({node.type(node.input(1)), type_of_statistics(node)});
+    rms_normalized(node, last_axes(node), node.input(1), 1);
+}
 
 // What an operator of onnxruntime adds up before it normalizes the sum along its last axis. The sum is its fourth output.
 Along skip_sum(NodeLowering &node, int bias) {
@@ -204,9 +222,18 @@ Along skip_sum(NodeLowering &node, int bias) {
     return {y, {node.rank(y) - 1}, epsilon(node, 1e-12f)};
 }
 
-void skip_layer_normalization(NodeLowering &node) { layer_normalized(node, skip_sum(node, 4), 2); }
+// The mean and the deviation are f32.
+void skip_layer_normalization(NodeLowering &node) {
+    const Element type = node.type(node.input(0));
+    node.compute_in_f32({type, Element::f32, Element::f32, type});
+    layer_normalized(node, skip_sum(node, 4), 2);
+}
 
-void skip_rms_normalization(NodeLowering &node) { rms_normalized(node, skip_sum(node, 3), node.input(2), 2); }
+void skip_rms_normalization(NodeLowering &node) {
+    const Element type = node.type(node.input(0));
+    node.compute_in_f32({type, Element::f32, Element::f32, type});
+    rms_normalized(node, skip_sum(node, 3), node.input(2), 2);
+}
 
 // (x - mean) / (deviation + 1e-9), as ONNX's function writes it.
 void mean_variance_normalization(NodeLowering &node) {

@@ -47,7 +47,7 @@ void dequantize_linear(NodeLowering &node) {
     const auto stated = type_attribute(node, "output_dtype");
     if (stated && *stated != node.type(result)) {
         if (!is_float(*stated)) reject("its attribute 'output_dtype' is " + std::string(name(*stated)));
-        return node.result(node.elementwise(cast(operand(0), *stated), {result}));
+        return node.result(node.converted(result, *stated));
     }
     node.result(result);
 }

@@ -23,9 +23,14 @@ void store(NodeLowering &node, ValueId number, int first, Element type) {
     node.result(quantized(node, number, {.scale = first, .zero_point = first + 1}, to));
 }
 
+// Channels of input and result are innermost where `channels_last` says so. Weights are as ever.
 void qlinear_conv(NodeLowering &node) {
-    node.result(sum_of_quanta(node, {.x = node.input(0), .w = node.input(3), .x_zero_point = 2, .w_zero_point = 5},
-                              Requantization{.x_scale = 1, .w_scale = 4, .y_scale = 6, .y_zero_point = 7, .bias = 8}));
+    const bool is_last = node.attributes.flag("channels_last", false);
+    const ValueId x = is_last ? with_channels_first(node, node.input(0)) : node.input(0);
+    const ValueId y =
+        sum_of_quanta(node, {.x = x, .w = node.input(3), .x_zero_point = 2, .w_zero_point = 5},
+                      Requantization{.x_scale = 1, .w_scale = 4, .y_scale = 6, .y_zero_point = 7, .bias = 8});
+    node.result(is_last ? with_channels_last(node, y) : y);
 }
 
 // A scale of each row stands beside columns, as a zero point does.
@@ -120,17 +125,10 @@ void qlinear_softmax(NodeLowering &node) {
 template<typename Compute>
 void pooled(NodeLowering &node, const Compute &compute) {
     const ValueId x = input_at(node, 0);
-    const int rank = node.rank(x);
-    if (rank < 3) reject("its input of shape " + to_text(node.shape(x)) + " has no spatial axes");
-    std::vector<int> first(rank), last(rank);
-    std::iota(first.begin(), first.end(), 0);
-    last = first;
-    if (node.attributes.flag("channels_last", false)) {
-        for (int axis = 2; axis < rank; axis++) first[axis] = axis - 1, last[axis - 1] = axis;
-        first[1] = rank - 1;
-        last[rank - 1] = 1;
-    }
-    store(node, node.transpose(compute(node.transpose(x, first)), last), 3, node.type(node.input(0)));
+    if (node.rank(x) < 3) reject("its input of shape " + to_text(node.shape(x)) + " has no spatial axes");
+    const bool is_last = node.attributes.flag("channels_last", false);
+    const ValueId y = compute(is_last ? with_channels_first(node, x) : x);
+    store(node, is_last ? with_channels_last(node, y) : y, 3, node.type(node.input(0)));
 }
 
 // Where padding counts, so does what ceil_mode adds: onnxruntime, which defines the operator, divides by the whole window then.
@@ -179,7 +177,13 @@ constexpr std::string_view pool_attributes =
 constexpr Rule rows_of_quantized[] = {
     {"QLinearConv", 10, {8, 9}, 1, window_attributes, qlinear_conv},
     {"QLinearMatMul", 10, {8, 8}, 1, "", qlinear_mat_mul},
-    {"QLinearConv", 1, {8, 9}, 1, window_attributes, qlinear_conv, "com.microsoft"},
+    {"QLinearConv",
+     1,
+     {8, 9},
+     1,
+     "auto_pad channels_last dilations group kernel_shape pads strides",
+     qlinear_conv,
+     "com.microsoft"},
     {"QGemm", 1, {6, 9}, 1, "alpha transA transB", quantized_gemm, "com.microsoft"},
     {"QLinearAdd", 1, {2, 8}, 1, "", qlinear_binary<Function::add>, "com.microsoft"},
     {"QLinearMul", 1, {2, 8}, 1, "", qlinear_binary<Function::multiply>, "com.microsoft"},

@@ -61,10 +61,10 @@ ValueId dequantized(NodeLowering &node, ValueId stored, const QuantizationInputs
         inputs.push_back(spread(node, by.zero_point, shape, by));
     }
     // Scales of 16 bits are f32 exactly; the result is rounded to their type.
-    if (scale != Element::f32) inputs[1] = node.elementwise(cast(operand(0), Element::f32), {inputs[1]});
+    inputs[1] = node.converted(inputs[1], Element::f32);
     const ZeroPoint zero_point = has_point ? ZeroPoint::operand : ZeroPoint::none;
     const ValueId result = node.add(Elementwise{dequantization(zero_point), shape}, std::move(inputs));
-    return scale == Element::f32 ? result : node.elementwise(cast(operand(0), scale), {result});
+    return node.converted(result, scale);
 }
 
 ValueId quantized(NodeLowering &node, ValueId number, const QuantizationInputs &by, Element to) {
@@ -80,10 +80,8 @@ ValueId quantized(NodeLowering &node, ValueId number, const QuantizationInputs &
         reject("its scale is " + std::to_string(*scale) +
                ", by which nothing can be divided; calibrate the model again");
     const Shape shape = node.shape(number);
-    const auto as_f32 = [&](ValueId id) {
-        return node.type(id) == Element::f32 ? id : node.elementwise(cast(operand(0), Element::f32), {id});
-    };
-    std::vector<ValueId> inputs{as_f32(number), as_f32(spread(node, by.scale, shape, by))};
+    std::vector<ValueId> inputs{node.converted(number, Element::f32),
+                                node.converted(spread(node, by.scale, shape, by), Element::f32)};
     const bool has_point = has_zero_point(node, by.zero_point);
     if (has_point) {
         if (type_of_zero_point(node, by.zero_point) != to) reject("its zero point has another type than its result");

@@ -70,18 +70,31 @@ ValueId sum_of_squares(NodeLowering &node, const Axes &axes, ValueId x) {
     return reduce(node, Reduce::Kind::sum, axes, each(node, operand(0) * operand(0), x));
 }
 
+// Of integers, too: what is cut off of the function is what a cast cuts off.
+template<Expression (*function)(Expression)>
+ValueId function_of_sum(NodeLowering &node, ValueId sum) {
+    const Element type = node.type(sum);
+    if (is_float(type)) return each(node, function(operand(0)), sum);
+    return each(node, cast(function(cast(operand(0), Element::f64)), type), sum);
+}
+
 ValueId euclidean_norm(NodeLowering &node, const Axes &axes, ValueId x) {
-    return each(node, square_root(operand(0)), sum_of_squares(node, axes, x));
+    return function_of_sum<square_root>(node, sum_of_squares(node, axes, x));
 }
 
 ValueId log_of_sum(NodeLowering &node, const Axes &axes, ValueId x) {
-    return each(node, logarithm(operand(0)), reduce(node, Reduce::Kind::sum, axes, x));
+    return function_of_sum<logarithm>(node, reduce(node, Reduce::Kind::sum, axes, x));
 }
 
 // The maximum is taken out of the exponentials, so that none overflows. Where it is infinite, the result is the same without
 // that.
 ValueId log_of_sum_of_exponentials(NodeLowering &node, const Axes &axes, ValueId x) {
-    const NumbersOf number{node.type(x)};
+    const Element type = node.type(x);
+    if (!is_float(type)) {
+        const ValueId floats = node.converted(x, Element::f32);
+        return node.converted(log_of_sum_of_exponentials(node, axes, floats), type);
+    }
+    const NumbersOf number{type};
     const Expression finite = select(apply(Function::is_infinite, operand(0)), number(0), operand(0));
     const ValueId most = each(node, finite, reduce(node, Reduce::Kind::maximum, axes, x));
     const ValueId scaled = node.elementwise(exponential(operand(0) - operand(1)), {x, most});

@@ -143,8 +143,7 @@ ValueId resample(NodeLowering &node, const std::vector<int64_t> &axes, const std
     const bool is_weighted = std::ranges::any_of(op.axes, [](const auto &axis) { return !axis.weights.empty(); });
     if (is_float(type) || !is_weighted) return node.add(std::move(op), {x});
     // Sums are of floats; what is cut off of them is what a cast cuts off.
-    const ValueId floats = node.elementwise(cast(operand(0), Element::f32), {x});
-    return node.elementwise(cast(operand(0), type), {node.add(std::move(op), {floats})});
+    return node.converted(node.add(std::move(op), {node.converted(x, Element::f32)}), type);
 }
 
 std::vector<ResizedAxis> axes_before(const NodeLowering &node, const std::vector<int64_t> &axes) {

@@ -217,7 +217,15 @@ void tile(NodeLowering &node) {
 
 void tile_of_opset_1(NodeLowering &node) {
     std::vector<int64_t> repeats(node.rank(node.input(0)), 1);
-    repeats[axis_of(node.known_integer(2, "axis"), node.rank(node.input(0)))] = node.known_integer(1, "tiles");
+    // Numbers of the input's type.
+    const auto number = [&](int input, const char *what) {
+        const std::vector<double> numbers = node.known_reals(input, what);
+        constexpr double most = 1 << 30;
+        if (numbers.size() != 1 || numbers[0] != std::trunc(numbers[0]) || std::abs(numbers[0]) > most)
+            reject("its input '" + std::string(what) + "' must be one integer");
+        return static_cast<int64_t>(numbers[0]);
+    };
+    repeats[axis_of(number(2, "axis"), node.rank(node.input(0)))] = number(1, "tiles");
     node.result(repeated(node, repeats));
 }
 

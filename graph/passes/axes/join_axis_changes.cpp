@@ -117,11 +117,6 @@ bool keeps_axis(const Resample::Axis &axis, const Shape &shape) {
     return true;
 }
 
-bool has_outside(const Resample &op) {
-    return std::ranges::any_of(
-        op.axes, [](const Resample::Axis &axis) { return std::ranges::count(axis.indices, Resample::outside) > 0; });
-}
-
 bool takes_elements(const Resample &op) {
     return std::ranges::all_of(op.axes, [](const Resample::Axis &axis) { return axis.weights.empty(); });
 }
@@ -143,8 +138,8 @@ Resample::Axis taken(const Resample::Axis &first, const std::vector<int64_t> &se
 // A resample that takes elements of the result of another, as one. Nothing where the two fill with different numbers.
 std::optional<Resample> together(const Resample &first, const Resample &second) {
     if (!takes_elements(second)) return {};
-    if (has_outside(first) && has_outside(second) && !first.fills_with(second.fill)) return {};
-    Resample result{first.axes, has_outside(first) ? first.fill : second.fill};
+    if (first.reads_outside() && second.reads_outside() && !first.fills_with(second.fill)) return {};
+    Resample result{first.axes, first.reads_outside() ? first.fill : second.fill};
     for (const Resample::Axis &axis : second.axes) {
         const auto same = std::ranges::find(result.axes, axis.axis, &Resample::Axis::axis);
         if (same == result.axes.end()) {

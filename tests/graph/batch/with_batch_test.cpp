@@ -184,6 +184,10 @@ TEST(WithBatch, RefusesWhatJoinsImages) {
              const auto x = s.input({1, 3});
              return Ids{s.node(MatrixProduct{}, {s.transpose(x, {1, 0}), x})};
          }},
+        {"(matrix_product): it computes something of all images together", ErrorCode::unsupported,
+         [](Sketch &s) {
+             return Ids{s.node(MatrixProduct{}, {s.input({1, 5, 3}), s.random({images, 3, 2})})};
+         }},
         {"(elementwise): it computes something of all images together", ErrorCode::unsupported,
          [](Sketch &s) {
              return Ids{s.elementwise("add(x0,x1)", {s.input({1, 3}), s.random({2, 3})})};

@@ -30,6 +30,7 @@ TEST(OldForms, Attributes) {
         {"Pad", 1, {integers("paddings", {1, 0}), real("value", 7)}, {counted({2})}, {line({7, 1, 2})}},
         {"Pad", 2, {integers("pads", {0, 2}), text("mode", "edge")}, {counted({2})}, {line({1, 2, 2, 2})}},
         {"Tile", 1, {}, {counted({2}), whole({}, {2}), whole({}, {0})}, {line({1, 2, 1, 2})}},
+        {"Tile", 1, {}, {counted({2}), line({2}), line({0})}, {line({1, 2, 1, 2})}},
         {"Concat", 1, {}, {counted({1, 1}), counted({1, 2}, 5)}, {floats({1, 3}, {1, 5, 6})}},
         {"Cast", 1, {text("to", "INT32")}, {line({1.7, -1.7})}, {whole({2}, {1, -1}, Element::i32)}},
         {"ReduceSum", 11, {integers("axes", {-1}), integer("keepdims", 0)}, {counted({2, 2})}, {line({3, 7})}},
@@ -119,6 +120,17 @@ TEST(OldForms, BatchNormalization) {
          {line({3, 7})}},
     };
     for (const RuleCase &row : rows) expect_outputs(row);
+
+    // Before opset 14 five results say that it trains, even where only the first one is read.
+    for (const int64_t opset : {7, 9, 13}) {
+        BuiltModel model(opset);
+        const char *parameters[] = {"scale", "shift", "mean", "variance"};
+        model.input("x", batch[0]->form.shape);
+        for (size_t i = 0; i < 4; i++) model.constant(parameters[i], *batch[i + 1]);
+        model.node("BatchNormalization", {"x", "scale", "shift", "mean", "variance"},
+                   {"y", "new_mean", "new_variance", "own_mean", "own_variance"}, {exact});
+        expect_result_of(model.output("y"), {*batch[0]}, normal);
+    }
 }
 
 // Scale and bias of a group until opset 20, of a channel after.

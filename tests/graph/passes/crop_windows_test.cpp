@@ -1,8 +1,13 @@
 // Windows of convolutions of which some taps meet nothing but padding.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 #include "graph/passes/passes.h"
+#include "graph/window_axis.h"
 #include "tests/graph/passes/rows.h"
+#include "tests/test_seed.h"
 
 namespace kiln::graph {
 namespace {
@@ -49,6 +54,52 @@ TEST(CropWindows, table) {
          "%0 = convolution strides=9 padding=3,-1 (x0, 3x2x1)\n-> %0"},
     };
     expect_rows(rows, crop_windows);
+}
+
+// As an input may say that it is. Nothing is computed.
+TEST(CropWindows, AxesOfBillions) {
+    constexpr int64_t many = int64_t{1} << 37;
+    const struct {
+        int64_t extent, taps, dilation;
+        Padding padding;
+        const char *expected;
+    } rows[] = {
+        {many, 3, 1, {1, 1}, "%0 = convolution padding=1,1 (x0, 1x1x3)\n-> %0"},
+        {4, 3, 1, {many, many}, "%0 = convolution padding=137438953472,137438953472 (x0, 1x1x3)\n-> %0"},
+        {many, 2, 2 * many, {2 * many, 0}, "%0 = convolution (x0, 1x1x1)\n-> %0"},
+        {1, 3, many, {many, many}, "%0 = convolution (x0, 1x1x1)\n-> %0"},
+    };
+    for (const auto &row : rows) {
+        Sketch s;
+        const ValueId y = s.convolution({s.input({1, 1, row.extent})}, 1, {row.taps},
+                                        {.dilations = {row.dilation}, .padding = {row.padding}});
+        EXPECT_EQ(told(crop_windows(std::move(s).finish({y}))), row.expected);
+    }
+}
+
+// What is found from the ends is what all results say.
+TEST(WindowAxis, UsedTapsAreThoseOfAllResults) {
+    std::mt19937_64 rng(test_seed());
+    const auto draw = [&](int64_t lo, int64_t hi) { return lo + int64_t(rng() % uint64_t(hi - lo + 1)); };
+    for (int i = 0; i < 5000; i++) {
+        const WindowAxis axis{draw(1, 9), draw(1, 5), draw(1, 4), draw(1, 12), {draw(-3, 20), draw(-3, 20)}};
+        if (axis.results() == 0) continue;
+        TapRange used{axis.taps - 1, 1};
+        bool is_read = false, misses = false;
+        for (int64_t result = 0; result < axis.results(); result++) {
+            const TapRange taps = axis.taps_of(result);
+            misses = misses || taps.count == 0;
+            if (taps.count == 0) continue;
+            const int64_t end =
+                is_read ? std::max(used.first + used.count, taps.first + taps.count) : taps.first + taps.count;
+            used.first = is_read ? std::min(used.first, taps.first) : taps.first;
+            used.count = end - used.first;
+            is_read = true;
+        }
+        EXPECT_EQ(axis.used_taps(), used)
+            << axis.extent << " " << axis.taps << " " << axis.stride << " " << axis.dilation;
+        EXPECT_EQ(axis.misses_image(), misses);
+    }
 }
 
 }  // namespace

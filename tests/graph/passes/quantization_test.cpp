@@ -33,6 +33,15 @@ TEST(MoveQuantization, table) {
              return Ids{quantize(s, s.node(pool(Pool::Kind::maximum), {x}), 0.5, 3).stored};
          },
          "%0 = maximum_pool window=2 strides=2 (x0)\n-> %0"},
+        {"not across a window of padding alone, whose maximum no quantum is",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {1, 2, 4}), 0.5, 3});
+             Pool between = pool(Pool::Kind::maximum);
+             between.strides = {1}, between.dilations = {6}, between.padding = {{1, 2}};
+             return Ids{s.node(between, {x})};
+         },
+         "%0 = elementwise mul(f32(sub(i32(x0),i32(x2))),x1) shape=1x2x4 (x0, scalar, scalar)\n"
+         "%1 = maximum_pool window=2 dilations=6 padding=1,2 (%0)\n-> %1"},
         {"a pad fills with the zero point",
          [](Sketch &s) {
              const auto x = dequantize(s, {stored_input(s, {1, 2, 4}), 0.5, 3});

@@ -67,6 +67,8 @@ Reach reach_of(const NodeLowering &node, int64_t batch) {
 void check_inputs(const NodeLowering &node) {
     if (node.has_input(In::past_key) && node.has_input(In::lengths))
         reject("it has the inputs 'nonpad_kv_seqlen' and 'past_key', of which it takes one");
+    const Element q = node.type(node.input(In::query)), k = node.type(node.input(In::key));
+    if (q != k) reject("its queries are " + std::string(name(q)) + ", and its keys " + std::string(name(k)));
     const Element precision = node.attributes.type("softmax_precision", Element::f32);
     if (!is_float(precision)) reject("its attribute 'softmax_precision' is " + std::string(name(precision)));
 }
@@ -89,8 +91,10 @@ ValueId shown_products(NodeLowering &node, const Attended &attended) {
 }  // namespace
 
 void attention(NodeLowering &node) {
-    const bool has_three_axes = node.rank(node.input(In::query)) == 3;
     check_inputs(node);
+    const Element type = node.type(node.input(In::query)), value_type = node.type(node.input(In::value));
+    node.compute_in_f32({type, type, value_type, type});  // values and a mask may have types of their own
+    const bool has_three_axes = node.rank(node.input(In::query)) == 3;
     const Heads own{heads_of(node, In::query, "q_num_heads"), heads_of(node, In::key, "kv_num_heads"),
                     heads_of(node, In::value, "kv_num_heads")};
     const Heads heads = behind_past(node, own, In::past_key, In::past_value);

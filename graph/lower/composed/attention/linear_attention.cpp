@@ -124,10 +124,6 @@ LinearHeads linear_heads(const NodeLowering &node, const UpdateRule &rule) {
     return heads;
 }
 
-ValueId in_type(NodeLowering &node, ValueId x, Element type) {
-    return node.type(x) == type ? x : node.elementwise(cast(operand(0), type), {x});
-}
-
 // What does not depend on the state is computed for all steps at once. The first axis is that of the steps, so that the
 // part of a step lies in one piece.
 class LinearRecurrence {
@@ -152,7 +148,7 @@ public:
     // The past; none stands for zeros.
     std::optional<ValueId> initial_state() const {
         if (!node_.has_input(LinearInput::past) || node_.is_known_zero(node_.input(LinearInput::past))) return {};
-        return in_type(node_, node_.input(LinearInput::past), type_);
+        return node_.converted(node_.input(LinearInput::past), type_);
     }
 
     ValueId next_state(int64_t t, const std::optional<ValueId> &state) const {
@@ -191,7 +187,7 @@ private:
 
     // The input of batch x steps x heads * features becomes steps x batch x heads x features.
     ValueId sequence(LinearInput::Index input, int64_t heads) const {
-        const ValueId x = node_.transpose(in_type(node_, node_.input(input), type_), {1, 0, 2});
+        const ValueId x = node_.transpose(node_.converted(node_.input(input), type_), {1, 0, 2});
         return node_.reshape(x, {heads_.steps, heads_.batch, heads, node_.shape(x)[2] / heads});
     }
 
@@ -224,10 +220,10 @@ void linear_attention(NodeLowering &node) {
     const Element type = node.type(node.input(LinearInput::query));
     if (node.wants(0)) {
         const ValueId all = outputs.size() == 1 ? outputs[0] : node.add(Concat{0}, std::move(outputs));
-        node.result(in_type(node, node.transpose(all, {1, 0, 2}), type));
+        node.result(node.converted(node.transpose(all, {1, 0, 2}), type));
     }
     const bool has_past = node.has_input(LinearInput::past);
-    node.result(in_type(node, *state, has_past ? node.type(node.input(LinearInput::past)) : type), 1);
+    node.result(node.converted(*state, has_past ? node.type(node.input(LinearInput::past)) : type), 1);
 }
 
 }  // namespace kiln::graph

@@ -173,7 +173,8 @@ TEST(Attention, Refused) {
               row.inputs[2] = counted({2, 2, 5, 4});
           },
           "its heads do not fit together"}},
-        {plain, {[](RuleCase &row) { row.inputs[1]->form.type = Element::f16; }, "its keys or values f16"}},
+        {plain,
+         {[](RuleCase &row) { row.inputs[1]->form.type = Element::f16; }, "its queries are f32, and its keys f16"}},
         {plain,
          {[](RuleCase &row) {
               row.inputs[3] = counted({3, 5});
