@@ -8,6 +8,7 @@
 #include "schedules/spaces/depthwise/row_tile_space.h"
 #include "schedules/spaces/depthwise/step_tile_space.h"
 #include "workload/division.h"
+#include "workload/quantization/quantization.h"
 
 namespace kiln {
 namespace {
@@ -72,7 +73,7 @@ Space depthwise_turned_space(const Candidate &base, const Workload &w, const Tar
 }
 
 int64_t column_parts(const Workload &w, const Target &target) {
-    return has_dot_products(target) && w.kernel_dtype == DType::i8 ? 4 : 2;
+    return has_dot_products(target) && !has_wide_weights(w) ? 4 : 2;
 }
 
 Status quantized_depthwise_applies(std::string_view, const Workload &w, const Target &target) {
@@ -85,7 +86,6 @@ Status quantized_depthwise_applies(std::string_view, const Workload &w, const Ta
     const bool side_by_side = loops.stored_input.block == loops.stored_input.channels &&
                               loops.stored_result.block == loops.stored_result.channels;
     if (!side_by_side) return unsupported("channels are not side by side in both activations (NHWC)");
-    if (w.kernel_zero_point) return unsupported("weights have zero points");
     const int64_t parts = column_parts(w, target);
     if (loops.kernel[0] == 1 || ceil_div(loops.kernel[0], parts) > most_step_tile_groups)
         return unsupported("a row of the kernel has one column, or too many to be unrolled");

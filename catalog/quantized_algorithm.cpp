@@ -10,6 +10,7 @@
 #include "schedules/spaces/cpu_tile_knobs.h"
 #include "schedules/spaces/cpu_tile_space.h"
 #include "workload/division.h"
+#include "workload/quantization/quantization.h"
 
 namespace kiln {
 namespace {
@@ -22,16 +23,16 @@ bool mixes_groups(const ConvLoops &loops, const Target &target) {
 }
 
 // Few channels, which do not fill steps, and columns beside each other in memory: a step has channels of several columns.
-bool joins_columns(const Workload &w, const ConvLoops &s, const Target &target) {
+bool joins_columns(const ConvLoops &s, const Target &target) {
     const bool is_plain = s.groups == 1 && s.dilation[0] == 1 && !s.has_holes() && !s.has_groups_in_batch();
     return is_plain && vector_lanes(target) > 1 && s.kernel[0] > 1 && s.stored_input.block == s.stored_input.channels &&
-           s.input_channels < 16 && s.input_channels % 4 != 0 && !w.kernel_zero_point;
+           s.input_channels < 16 && s.input_channels % 4 != 0;
 }
 
 int64_t parts_of(const Workload &w, const ConvLoops &loops, const Target &target) {
     if (vector_lanes(target) == 1 || loops.input_channels == 1 || mixes_groups(loops, target)) return 1;
     for (const int64_t parts : {4, 2}) {
-        const bool has_unit = parts == 2 || (has_dot_products(target) && w.kernel_dtype == DType::i8);
+        const bool has_unit = parts == 2 || (has_dot_products(target) && !has_wide_weights(w));
         if (has_unit && (loops.groups == 1 || loops.input_channels % parts == 0)) return parts;
     }
     return 1;
@@ -41,7 +42,7 @@ int64_t parts_of(const Workload &w, const ConvLoops &loops, const Target &target
 
 ConvLoops quantized_loops(const Workload &w, const Target &target) {
     const ConvLoops stated = pixels_of_one_row(read_pixels(conv_loops(w)));
-    const ConvLoops loops = joins_columns(w, stated, target) ? joined_columns(stated) : stated;
+    const ConvLoops loops = joins_columns(stated, target) ? joined_columns(stated) : stated;
     ConvLoops in_steps = gathered(in_parts(loops, parts_of(w, loops, target)));
     in_steps.converts = in_steps.parts != 4 || w.dtype != DType::u8;  // others are shifted or widened
     return in_steps;

@@ -64,7 +64,7 @@ FOLDERS = {
     ),
     "catalog": (["catalog/matrix", "catalog/operators", "catalog/scalar", "catalog/winograd", "schedules", "schedules/spaces",
                  "schedules/spaces/depthwise", "schedules/spaces/matrix", "schedules/spaces/movement",
-                 "schedules/spaces/winograd", "rewrites", "workload"], []),
+                 "schedules/spaces/winograd", "rewrites", "workload", "workload/quantization"], []),
     "generators": (
         ["catalog", "generators/c", "generators/nest/float_functions.h", "generators/nest/scalar_function.h", "generators/passes", "schedules", "schedules/apply",
          "schedules/apply/depthwise", "schedules/apply/movement", "schedules/spaces", "schedules/spaces/depthwise", "rewrites", "runtime/kernel_abi.h", "text", "workload", "workload/quantization"],

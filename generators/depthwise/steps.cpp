@@ -3,9 +3,10 @@
 //   padded(c, x, y, z, n)             = the input, shifted to 0 to 255, and its zero point outside
 //   pairs(place, block, pair, ...)    = two columns of padded, those of a channel after each other
 //   steps(place, block, step, ...)    = two pairs, those of a channel after each other; or one, where a step has two parts
-//   first(lane, panel)                = bias - zero point * sum of weights
+//   centered(part, lane, step, panel) = weights less their zero points, where they have some
+//   first(lane, panel)                = bias - zero point * sum of centered
 //   sum(lane, panel, pixel, ...)      = first + sum over (part, group, r, t) of
-//                                       weights(part, lane, step, panel) * steps(lane * parts + part, ...)
+//                                       centered(part, lane, step, panel) * steps(lane * parts + part, ...)
 //   output(c, x, y, z, b, n)          = requantized(sum)
 //
 // Which columns are in which step: rewrites/column_steps.h.
@@ -38,6 +39,8 @@ public:
     }
 
     void generate() {
+        centered = weights;
+        if (workload.kernel_zero_point) define_centered();
         define_first();
         define_padded();
         define_steps();
@@ -51,6 +54,11 @@ public:
         fix(weights, packed_steps());
         give_result_to(&s);
         apply_first({first, {s.lane, lanes}, {{s.panel, panels()}}});
+        if (workload.kernel_zero_point) {
+            FirstOfSums once{centered, {s.lane, lanes}, {{tap_step, steps()}, {s.panel, panels()}}};
+            once.parts = {part, parts()};
+            apply_first(once);
+        }
         apply_step_tile(s, knobs, loops, {lanes, parts(), block_channels()});
     }
 
@@ -68,10 +76,23 @@ private:
         return sum_of_pieces(pieces);
     }
 
+    Expr kernel_point() const { return (*quantization.at(Role::kernel_zero_point))(channel_of_lane(s.lane, s.panel)); }
+
+    // Columns of a step that are none of the kernel's have the weight 0.
+    void define_centered() {
+        const Expr tap = of_columns.tap<Expr>(loops, tap_step % share(), tap_step / share() % groups(), part);
+        const Expr point = select(tap >= 0 && tap < extent(loops.kernel[0]), kernel_point(), 0);
+        centered = Func("centered");
+        centered(part, s.lane, tap_step, s.panel) =
+            weights(part, s.lane, tap_step, s.panel) - cast(weight_type(), point);
+    }
+
     void define_first() {
         const auto bias = step_inputs.find(EpilogueStep::Kind::bias);
         const Expr start = bias == step_inputs.end() ? Expr(0) : (*bias->second)(channel_of_lane(s.lane, s.panel));
-        first(s.lane, s.panel) = start - zero_point() * sum_of_weights();
+        Expr sum = sum_of_weights();
+        if (workload.kernel_zero_point) sum -= kernel_point() * extent(loops.taps());
+        first(s.lane, s.panel) = start - zero_point() * sum;
     }
 
     // Steps and tiles reach behind the last column and row: what they find there does not count.
@@ -154,7 +175,7 @@ private:
             s.x_tile * in_tile + s.pixel / share() * extent(of_columns.of_output) + group * extent(of_columns.of_group);
         const int of_block = extent(knobs.block);
         const Expr place = s.panel % of_block * (lanes * parts()) + s.lane * parts() + part;
-        const Expr weight = weights(part, s.lane, step_of(s.pixel % share(), group, known, plane), s.panel);
+        const Expr weight = centered(part, s.lane, step_of(s.pixel % share(), group, known, plane), s.panel);
         const Expr product = cast<int32_t>(weight) * cast<int32_t>(s.steps(place, s.panel / of_block, step, y, z, s.n));
         s.sum(s.lane, s.panel, s.pixel, s.x_tile, s.row, s.y_tile, s.z, s.n) = first(s.lane, s.panel);
         s.sum(s.lane, s.panel, s.pixel, s.x_tile, s.row, s.y_tile, s.z, s.n) +=
@@ -162,7 +183,8 @@ private:
     }
 
     StepStages s;
-    Func first{"first"};
+    Func first{"first"}, centered;
+    Var part{"part"}, tap_step{"tap_step"};
 };
 
 }  // namespace

@@ -1,12 +1,12 @@
 // Quantized convolution (workload/quantization/quantization.h): the direct sum of conv.cpp with products of small integers.
 //
 //   padded(c, x, y, z, n)                  = the input, shifted to 0 to 255, and its zero point outside
-//   first(lane, vector, panel, y)          = bias - zero point * sum of weights, without those of rows that are skipped
+//   points(part, lane, vector, panel)      = the zero point of the weights of a lane
+//   first(lane, vector, panel, y)          = bias - zero point * sum of (weights - points), without those of rows that are skipped
 //   sum(lane, vector, panel, x, y, z, n)   = first + sum over (part, ci, s, r, t) of
-//                                            weights(part, lane, vector, step(ci, s, r, t), panel) *
+//                                            (weights(part, lane, vector, step(ci, s, r, t), panel) - points) *
 //                                            padded((first(group) + ci) * parts + part, x * sx + s * dx - px, ...)
-//   output(c, x, y, z, b, n)               = requantized(sum - the weights' zero point * window(x, y, z, group, n))
-//   window(x, y, z, group, n)              = sum over (c, s, r, t) of the inputs that the sum reads, less their zero point
+//   output(c, x, y, z, b, n)               = requantized(sum)
 //
 // Sums in between stay in i32, as the ranges of operands and the number of terms are limited.
 #include <Halide.h>
@@ -38,8 +38,8 @@ public:
     void generate() {
         define_first();
         s.padded(s.c, s.x, s.y, s.z, s.n) = shifted_input({s.c, s.x, s.y, s.z, s.n}, map_of_padded(), input_type());
-        Expr total = direct_sum({loops, knobs, lanes, weights, s, first});
-        if (workload.kernel_zero_point) total -= weights_offset();
+        if (workload.kernel_zero_point) define_points();
+        const Expr total = direct_sum({loops, knobs, lanes, weights, s, first, points, filled()});
         keeps_addend = adds_twice(knobs, loops, target_of_kiln);
         define_result(s, total);
     }
@@ -53,7 +53,12 @@ public:
         sums.vector = lanes;
         if (knobs.skip_rows) sums.in_order = {lane, vector, y, panel};
         apply_first(sums);
-        if (window.defined()) window.compute_root();
+        if (points.defined()) {
+            sums.first = points;
+            sums.in_order.clear();
+            sums.parts = {part, extent(loops.parts)};
+            apply_first(sums);
+        }
         s.input = input;
         apply_cpu_tile(s, knobs, loops, target_of_kiln);
     }
@@ -88,12 +93,34 @@ private:
         return sum_of_pieces(pieces);
     }
 
+    // Numbers of a group's steps that are channels, or columns and channels, and no filling.
+    int filled() const {
+        const ConvLoops stated = conv_loops(workload);
+        return extent(stated.input_channels * (loops.joined ? stated.kernel[0] : 1));
+    }
+
+    Expr kernel_point() const {
+        return (*quantization.at(Role::kernel_zero_point))(output_of(lane, vector, panel).channel);
+    }
+
+    void define_points() {
+        points = Func("points");
+        points(part, lane, vector, panel) = cast(weight_type(), kernel_point());
+    }
+
+    Expr sum_without_points(int which) const {
+        const Expr sum = sum_of_weights(which);
+        if (!workload.kernel_zero_point) return sum;
+        const int64_t terms = filled() * (loops.joined ? 1 : loops.kernel[0]) * loops.kernel[1] * loops.kernel[2];
+        return sum - kernel_point() * (extent(terms) / sums_of_lane());
+    }
+
     // Those of the rows that an output of row y reads.
     Expr sum_of_rows() const {
         Expr sum = 0;
         for (int r = 0; r < sums_of_lane(); r++) {
             const Expr row = y * extent(loops.stride[1]) + r * extent(loops.dilation[1]) - extent(loops.pad_lo[1]);
-            sum += select(is_inside(loops.position(1), {0, 0, row, 0, 0}), sum_of_weights(r), 0);
+            sum += select(is_inside(loops.position(1), {0, 0, row, 0, 0}), sum_without_points(r), 0);
         }
         return sum;
     }
@@ -105,34 +132,13 @@ private:
         if (knobs.skip_rows) {
             first(lane, vector, panel, y) = start - zero_point() * sum_of_rows();
         } else {
-            first(lane, vector, panel) = start - zero_point() * sum_of_weights(0);
+            first(lane, vector, panel) = start - zero_point() * sum_without_points(0);
         }
-    }
-
-    Expr weights_offset() {
-        const int filled = extent(loops.input_channels * loops.parts),
-                  channels = extent(conv_loops(workload).input_channels);
-        const RDom taps(0, channels, 0, extent(loops.kernel[0]), 0, extent(loops.kernel[1]), 0,
-                        extent(loops.kernel[2]));
-        const Var out[3] = {s.x, s.y, s.z};
-        Exprs at{group * filled + taps[0]};
-        for (int d = 0; d < 3; d++) {
-            at.push_back(out[d] * extent(loops.stride[d]) + taps[d + 1] * extent(loops.dilation[d]) -
-                         extent(loops.pad_lo[d]));
-        }
-        at.push_back(s.n);
-        window = Func("window");
-        window(s.x, s.y, s.z, group, s.n) = 0;
-        window(s.x, s.y, s.z, group, s.n) += cast<int32_t>(shifted_input(at, loops.input_map, UInt(8))) - zero_point();
-        const Expr channel = channel_of({loops.output_channels, loops.output_block}, s.c, s.b);
-        const Expr known = min(channel, extent(loops.output_channels - 1));
-        return (*quantization.at(Role::kernel_zero_point))(known)*window(s.x, s.y, s.z,
-                                                                         known / extent(loops.group_outputs()), s.n);
     }
 
     ConvStages s;
-    Func first{"first"}, window;
-    Var lane{"lane"}, vector{"vector"}, panel{"panel"}, y{"y"}, group{"group"};
+    Func first{"first"}, points;
+    Var part{"part"}, lane{"lane"}, vector{"vector"}, panel{"panel"}, y{"y"};
 };
 
 }  // namespace

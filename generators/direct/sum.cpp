@@ -43,6 +43,13 @@ struct WeightPlace {
     Expr lane, vector, ci, s, r, t, panel;
 };
 
+Expr point_of(const DirectSum &sum, const WeightPlace &w) {
+    const Expr point = sum.points(part_of(sum), w.lane, w.vector, w.panel);
+    const int parts = extent(sum.loops.parts);
+    if (sum.filled == extent(sum.loops.input_channels) * parts) return point;
+    return select(w.ci * parts + part_of(sum) < sum.filled, point, Halide::cast(point.type(), 0));
+}
+
 Expr product(const DirectSum &sum, const WeightPlace &w, const Expr &value) {
     if (!sum.is_integer()) {
         const PanelForm form(sum.knobs, sum.lanes);
@@ -50,7 +57,8 @@ Expr product(const DirectSum &sum, const WeightPlace &w, const Expr &value) {
     }
     const ConvLoops &s = sum.loops;
     const Expr tap = (w.t * extent(s.kernel[1]) + w.r) * extent(s.kernel[0]) + w.s;
-    const Expr weight = sum.weights(part_of(sum), w.lane, w.vector, tap * extent(s.input_channels) + w.ci, w.panel);
+    Expr weight = sum.weights(part_of(sum), w.lane, w.vector, tap * extent(s.input_channels) + w.ci, w.panel);
+    if (sum.points.defined()) weight -= point_of(sum, w);
     return Halide::cast<int32_t>(weight) * Halide::cast<int32_t>(value);
 }
 

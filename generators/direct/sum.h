@@ -19,6 +19,10 @@ struct DirectSum {
     ConvStages &stages;  // has `padded`; gets the other stages of the sum
     // lane, vector, panel, and y where rows are skipped: what sums of integers begin with; undefined for those of f32
     Halide::Func first = {};
+    // part, lane, vector, panel: the zero points of integer weights, if they have some. Numbers of a group's steps, or of a row where
+    // columns are joined, are only those before `filled`: what fills the last step has the weight 0.
+    Halide::Func points = {};
+    int filled = 0;
 
     bool is_integer() const { return first.defined(); }
     int vectors() const { return static_cast<int>(knobs.vectors); }

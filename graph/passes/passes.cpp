@@ -3,6 +3,8 @@
 #include <array>
 #include <string>
 
+#include "graph/passes/quantization/center_weights.h"
+
 namespace kiln::graph {
 
 std::span<const Pass> passes() {
@@ -16,6 +18,7 @@ std::span<const Pass> passes() {
              move_quantization},
         Pass{"quantize_sums", "convolutions, products and averages of dequantized numbers have sums of integers",
              quantize_sums},
+        Pass{"center_weights", "integer weights become i8 without zero points where all of them fit", center_weights},
         Pass{"fold_dequantized", "constants that are still dequantized are computed", fold_dequantized},
         Pass{"move_quantized_axes", "the same as move_axes, in networks of quantized numbers", move_quantized_axes},
         Pass{"requantize_sums", "scales, clamps and the quantization behind integer sums become their requantization",

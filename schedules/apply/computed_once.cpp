@@ -11,6 +11,11 @@ void apply_first(FirstOfSums sums) {
     for (const KnownLoop &loop : sums.around) sums.first.bound(loop.loop, 0, loop.extent);
     sums.vector > 0 ? sums.first.vectorize(sums.lanes.loop, sums.vector) : sums.first.vectorize(sums.lanes.loop);
     if (!sums.in_order.empty()) sums.first.reorder(sums.in_order);
+    if (sums.parts.extent > 1) {
+        sums.first.bound(sums.parts.loop, 0, sums.parts.extent)
+            .reorder(sums.lanes.loop, sums.parts.loop)
+            .unroll(sums.parts.loop);
+    }
 }
 
 void apply_panel_pack(Func packed, const KnownLoop &lanes, bool in_vectors) {

@@ -14,13 +14,15 @@ struct KnownLoop {
     int extent = 1;
 };
 
-// What the sums of each lane begin with: all of it before the first sum, in vectors of `vector` lanes, or of all (0).
+// What the sums of each lane begin with, or what they take from weights: all of it before the first sum, in vectors of `vector` lanes,
+// or of all (0).
 struct FirstOfSums {
     Halide::Func first;
     KnownLoop lanes;
     std::vector<KnownLoop> around;            // the innermost first
     std::vector<Halide::VarOrRVar> in_order;  // all loops, where they are others than that
     int vector = 0;
+    KnownLoop parts = {};  // of a lane, side by side
 };
 void apply_first(FirstOfSums sums);
 

@@ -227,7 +227,7 @@ TEST(AlgorithmChoice, ChoosesAnAlgorithmForTheUnmeasured) {
          "quantized"},
         {"conv2d/input:1x14x14x64/kernel:3x3x1x64/feature_group_count:64/dtype:i8/"
          "epilogue:requantize_onnx/kernel_zero_point:true",
-         "quantized"},
+         "quantized_depthwise"},
         {"conv2d/input:1x186x186x7/kernel:8x11x7x128/strides:2x2/input_layout:NCHW", "space_to_depth_fused"},
         {"conv2d/input:1x6x6x64/kernel:1x1x64x128/dtype:i8/epilogue:requantize_litert", "scalar_dense", "rv32im"},
         {"conv2d/input:1x49x10x1/kernel:10x4x1x64/dtype:i8/epilogue:requantize_litert", "scalar_dense", "rv32im"},

@@ -24,6 +24,8 @@ TEST_F(QuantizedKernels, RowsOfPaddingAreSkipped) {
              "conv2d/input:1x9x8x16/kernel:3x3x16x24/padding:2,2x2,2/rhs_dilation:2x2/dtype:i8/"
              "epilogue:bias,requantize_onnx/kernel_zero_point:true",
              "conv2d/input:1x12x10x3/kernel:3x3x3x16/padding:3,3x1,1/dtype:i8/output_dtype:i32",
+             "conv2d/input:1x12x10x3/kernel:3x3x3x16/padding:3,3x1,1/dtype:u8/output_dtype:i32/kernel_dtype:u8/"
+             "kernel_zero_point:true",
              "conv3d/input:1x4x5x6x8/kernel:3x3x3x8x16/padding:1,1x1,1x1,1/dtype:u8/epilogue:requantize_onnx",
              "conv2d/input:1x6x7x16/kernel:3x3x16x16/padding:1,1x1,1/dtype:u8/epilogue:requantize_litert/"
              "kernel_dtype:u8",
@@ -94,6 +96,18 @@ constexpr const char *quantized[] = {
     "kernel_zero_point:true",
     "conv2d/input:1x8x8x16/kernel:3x3x1x16/padding:1,1x1,1/feature_group_count:16/dtype:i8/epilogue:requantize_onnx/"
     "kernel_zero_point:true",
+    "conv2d/input:2x15x13x48/kernel:5x5x1x48/strides:2x2/padding:2,1x0,2/feature_group_count:48/dtype:u8/"
+    "epilogue:bias,requantize_onnx/kernel_dtype:u8/kernel_zero_point:true",
+    "conv2d/input:1x13x11x37/kernel:3x4x1x37/padding:2,2x3,3/rhs_dilation:2x3/feature_group_count:37/dtype:i8/"
+    "output_dtype:u8/epilogue:requantize_litert,add/kernel_dtype:u8/kernel_zero_point:true",
+    "conv1d/input:2x30x33/kernel:9x1x33/padding:4,4/feature_group_count:33/dtype:u8/output_dtype:i32/epilogue:bias/"
+    "kernel_zero_point:true",
+    "conv2d/input:1x9x8x17/kernel:3x3x17x33/padding:1,1x1,1/dtype:u8/epilogue:requantize_onnx/kernel_dtype:u8/"
+    "kernel_zero_point:true",
+    "conv2d/input:1x13x12x3/kernel:3x3x3x24/strides:2x2/padding:1,1x1,1/dtype:u8/epilogue:bias,requantize_onnx/"
+    "kernel_dtype:u8/kernel_zero_point:true",
+    "conv2d/input:1x7x7x30/kernel:3x3x10x48/padding:1,1x1,1/feature_group_count:3/dtype:u8/epilogue:requantize_onnx/"
+    "kernel_dtype:u8/kernel_zero_point:true",
     "conv2d/input:1x9x9x12/kernel:3x3x12x20/padding:1,1x1,1/dtype:i8/input_layout:NCHW/output_layout:NCHW8c/"
     "kernel_layout:HWOI/epilogue:requantize_litert",
     "conv2d/input:4x9x9x6/kernel:3x3x6x8/padding:1,1x1,1/batch_group_count:2/dtype:i8/epilogue:requantize_litert",

@@ -15,8 +15,6 @@ constexpr int64_t largest_sum = std::numeric_limits<int32_t>::max();
 constexpr int64_t largest_input = 255;
 int64_t largest_weight(bool are_wide) { return are_wide ? 255 : 128; }
 
-bool has_wide_weights(const Workload &w) { return w.kernel_dtype != DType::i8 || w.kernel_zero_point; }
-
 // Products of one sum. Precondition: the kernel's extents are below 2^31, and no product of them passes 2^62.
 int64_t terms(const Workload &w) { return elements(w.kernel) / w.kernel.back(); }
 
@@ -99,6 +97,8 @@ const EpilogueStep *requantization_of(const Workload &w) {
 }
 
 bool adds_quantized(const Workload &w) { return requantization_of(w) && has_step(w.epilogue, Kind::add); }
+
+bool has_wide_weights(const Workload &w) { return w.kernel_dtype != DType::i8 || w.kernel_zero_point; }
 
 int64_t most_products(bool are_wide) { return largest_sum / (largest_input * largest_weight(are_wide)); }
 

@@ -41,6 +41,7 @@ std::vector<QuantizationOperand> quantization_operands(const Workload &w);
 
 // How many products a sum in i32 may have, and the largest size of a bias beside so many. Weights are wide where they are u8 or have
 // zero points: then they differ from these by up to 255, else by up to 128.
+bool has_wide_weights(const Workload &w);
 int64_t most_products(bool are_wide);
 int64_t largest_bias(int64_t products, bool are_wide);
 

@@ -1,5 +1,6 @@
 // Passes on quantized values.
 #include "graph/passes/passes.h"
+#include "graph/passes/quantization/center_weights.h"
 #include "graph/quantized_forms.h"
 #include "tests/graph/passes/quantized_graphs.h"
 #include "tests/graph/passes/rows.h"
@@ -281,7 +282,7 @@ TEST(RequantizeSums, table) {
              for (int64_t i = 0; i < 24; i++) stored.push_back(i * 7 % 23 - 11);
              ValueId w = s.node(Elementwise{dequantization(ZeroPoint::operand), shape},
                                 {s.integers(shape, stored, Element::i8), s.constant({1, 3, 1}, {0.5, 0.25, 1}),
-                                 s.integers({1, 3, 1}, {0, 1, -2}, Element::i8)});
+                                 s.integers({1, 3, 1}, {0, 120, -2}, Element::i8)});  // more than leave weights of i8
              w = s.reshape(s.transpose(s.reshape(w, {2, 2, 3, 2}), {0, 2, 1, 3}), {6, 2, 2});
              w = s.node(Resample{{{.axis = 2, .taps = 1, .indices = {1, 0}, .weights = {}}}, 0}, {w});
              const Convolution op{
@@ -342,6 +343,39 @@ TEST(QuantizedGraphs, compute_the_same_behind_each_pass) {
         }
         expect_equal_outputs(before, graph, seed, {.tolerance = 0});
     }
+}
+
+// What remains of weights of u8 when 128 or so is taken from them.
+TEST(CenterWeights, table) {
+    struct Quantities {
+        std::vector<int64_t> weights;  // two outputs of two channels
+        Element type;
+        std::optional<std::vector<int64_t>> points;
+    };
+    const auto convolved = [](const Quantities &of) {
+        return [of](Sketch &s) {
+            Convolution op{.strides = {1}, .input_dilation = {1}, .dilations = {1}, .padding = {{1, 0}}};
+            op.kernel_zero_point = of.points.has_value();
+            Ids inputs{s.input({1, 2, 4}, Element::u8), s.integers({2, 2, 1}, of.weights, of.type),
+                       s.integers({1}, {7})};
+            if (of.points) inputs.push_back(s.integers({2}, *of.points));
+            inputs.push_back(s.integers({2}, {5, -5}));
+            op.epilogue = {{EpilogueStep::Kind::bias}};
+            return Ids{s.node(op, inputs)};
+        };
+    };
+    const char *centered = "%0 = convolution padding=1,0 epilogue=bias (x0, 2x2x1, 1, 2)\n-> %0";
+    const char *pointed = "%0 = convolution padding=1,0 epilogue=bias kernel_zero_point (x0, 2x2x1, 1, 2, 2)\n-> %0";
+    const std::vector<Row> rows{
+        {"all of u8 around 128", convolved({{0, 255, 1, 128}, Element::u8, {{128, 128}}}), centered},
+        {"seven bits", convolved({{70, 127, 3, 0}, Element::u8, {{60, 64}}}), centered},
+        {"no zero point", convolved({{70, 127, 3, 0}, Element::u8, {}}), centered},
+        {"more than i8", convolved({{0, 249, 1, 128}, Element::u8, {{121, 121}}}), pointed},
+        {"less than i8", convolved({{0, 2, 1, 128}, Element::u8, {{129, 129}}}), pointed},
+        {"of i8", convolved({{-100, 100, 1, -1}, Element::i8, {{5, -5}}}), centered},
+        {"beyond i8", convolved({{-124, 100, 1, -1}, Element::i8, {{5, -5}}}), pointed},
+    };
+    expect_rows(rows, center_weights);
 }
 
 }  // namespace
