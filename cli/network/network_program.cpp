@@ -7,8 +7,8 @@
 #include <unordered_map>
 
 #include "cli/network/network_layers.h"
+#include "graph/passes/functions/integer_multiples.h"
 #include "graph/passes/passes.h"
-#include "graph/passes/quantization/integer_multiples.h"
 #include "graph/passes/quantization/stored_edges.h"
 #include "network/alter/alter.h"
 #include "network/emit.h"

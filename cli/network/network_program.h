@@ -21,7 +21,7 @@ struct ProgramChoice {
     bool has_alterations = true;             // false: passes alone
     // What quantizes inputs first and dequantizes outputs last is left to the caller (graph/passes/quantization/stored_edges.h).
     bool has_stored_edges = false;
-    // Sums of multiples of stored numbers are computed in integers (graph/passes/quantization/integer_multiples.h).
+    // Sums of multiples of stored numbers are computed in integers (graph/passes/functions/integer_multiples.h).
     bool has_integer_multiples = false;
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/convolution_inputs.h"
 #include "graph/passes/passes.h"
 #include "graph/rewriting/simplify_expression.h"
 #include "graph/rewriting/value_terms.h"
@@ -17,12 +18,25 @@ namespace kiln::graph {
 namespace {
 
 constexpr int most_steps_of_group = 64, most_steps_of_copy = 5;
+constexpr int most_steps_of_table =
+    256;  // of a function of one stored number, whose results become a table (tabulate_quanta)
 constexpr int most_readers = 4;
 constexpr size_t most_inputs = 8;
 
 bool is_cheap(const Term &term) {
     if (is(term, Function::divide)) return is_number(term.arguments[1]) && is_cheap(term.arguments[0]);
     return is_simple(term.step.function) && std::ranges::all_of(term.arguments, is_cheap);
+}
+
+// Whether a term reads one tensor of stored numbers of 8 bits, and constants of one element beside it.
+bool reads_one_stored_number(const Rewriting &graph, const Term &term) {
+    int tensors = 0;
+    for (const ValueId id : values_in(term)) {
+        if (graph.is_constant(id) && *element_count(graph.shape(id)) == 1) continue;
+        if (!is_quantized(graph.value(id).form.type)) return false;
+        tensors++;
+    }
+    return tensors == 1;
 }
 
 bool may_be_computed_by_readers(const Rewriting &graph, ValueId id) {
@@ -50,9 +64,10 @@ std::optional<ValueId> fuse_readers(Rewriting &graph, const Node &node) {
         if (!graph.computed_by<Elementwise>(id) || graph.shape(id) != op->shape) continue;
         if (!may_be_computed_by_readers(graph, id)) continue;
         const Term before = term_of(graph, id);
-        if (std::max(size(term), size(before)) > most_steps_of_group) continue;
+        if (std::max(size(term), size(before)) > most_steps_of_table) continue;
         const Term together = replaced(term, id, before);
-        if (size(together) > most_steps_of_group) continue;
+        const int most = reads_one_stored_number(graph, together) ? most_steps_of_table : most_steps_of_group;
+        if (size(together) > most) continue;
         auto [fused, inputs] = to_elementwise(simplify(together, rounding), op->shape);
         if (inputs.size() > most_inputs) continue;
         return graph.result(std::move(fused), std::move(inputs), {id});

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "graph/passes/functions/rounded_multiples.h"
+#include "graph/passes/functions/stored_function.h"
 #include "graph/passes/passes.h"
 #include "graph/passes/quantization/integer_convolution.h"
 #include "graph/passes/quantization/integer_sums.h"
-#include "graph/passes/quantization/rounded_multiples.h"
-#include "graph/passes/quantization/stored_function.h"
 #include "graph/quantized_forms.h"
 #include "graph/rewriting/value_terms.h"
 #include "workload/quantization/quantization.h"

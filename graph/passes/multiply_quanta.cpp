@@ -3,15 +3,17 @@
 //
 //   round(min(max(x0 * factor0 + x1 * factor1 + shift, lo), hi))
 //
-// Bounds are whole numbers, so that they may come before the rounding.
+// Bounds are whole numbers, so that they may come before the rounding. In other expressions the stages that quantize and dequantize on the
+// way do, or vanish.
 #include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "graph/passes/functions/rounded_multiples.h"
+#include "graph/passes/functions/stored_function.h"
+#include "graph/passes/functions/whole_stages.h"
 #include "graph/passes/passes.h"
 #include "graph/passes/quantization/quantized_values.h"
-#include "graph/passes/quantization/rounded_multiples.h"
-#include "graph/passes/quantization/stored_function.h"
 #include "graph/quantized_forms.h"
 #include "graph/rewriting/value_terms.h"
 
@@ -59,17 +61,27 @@ private:
     const Element type_;
 };
 
-std::optional<ValueId> multiply(Rewriting &graph, const Node &node) {
+// All of the function.
+std::optional<ValueId> multiply_whole(Rewriting &graph, const Node &node, const Term &term) {
     const auto *op = std::get_if<Elementwise>(&node.op);
-    if (!op) return {};
-    const Term term = term_of(graph, node);
-    if (!divides(term)) return {};
     const auto function = stored_function(graph, node);
     if (!function) return {};
     const auto multiples = rounded_multiples(graph, *function, term);
     if (!multiples) return {};
     Writer writer(graph, term.type);
     auto [result, inputs] = to_elementwise(writer.term(*function, *multiples), op->shape);
+    return graph.result(std::move(result), std::move(inputs));
+}
+
+std::optional<ValueId> multiply(Rewriting &graph, const Node &node) {
+    const auto *op = std::get_if<Elementwise>(&node.op);
+    if (!op) return {};
+    const Term term = term_of(graph, node);
+    if (!divides(term)) return {};
+    if (const auto whole = multiply_whole(graph, node, term)) return whole;
+    const auto shorter = without_a_stage(graph, term);
+    if (!shorter) return {};
+    auto [result, inputs] = to_elementwise(*shorter, op->shape);
     return graph.result(std::move(result), std::move(inputs));
 }
 

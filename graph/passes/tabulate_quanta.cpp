@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "graph/passes/functions/stored_function.h"
 #include "graph/passes/passes.h"
-#include "graph/passes/quantization/stored_function.h"
 #include "graph/quantized_forms.h"
 #include "graph/rewriting/value_terms.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "graph/evaluate/evaluate.h"
+#include "graph/passes/functions/integer_multiples.h"
 #include "graph/passes/passes.h"
-#include "graph/passes/quantization/integer_multiples.h"
 #include "graph/quantized_forms.h"
 #include "tests/graph/passes/quantized_graphs.h"
 #include "tests/graph/passes/rows.h"
@@ -182,6 +182,52 @@ TEST(IntegerMultiples, table) {
         EXPECT_EQ(told(after) == told(before), !row.is_in_integers);
         if (row.is_in_integers) expect_same_results(before, with_integer_multiples, test_seed(), {.tolerance = 0});
     }
+}
+
+// What quantizes and dequantizes on the way, in the form that expressions are simplified to.
+TEST(MultiplyQuanta, Stages) {
+    const std::string first = "min(max(add(round(div(x0,0.3)),3),0),255)";
+    const auto behind = [&](const std::string &number, const std::string &scale) {
+        return "sigmoid(mul(sub(min(max(add(round(div(" + number + "," + scale + ")),7),0),255),7),0.2))";
+    };
+    const auto of = [](std::string expression) {
+        return [expression](Sketch &s) { return Ids{s.elementwise(expression, {s.input({4})})}; };
+    };
+    const std::string stored = "f32(sub(i32(u8(" + first + ")),i32:3))";
+    const std::vector<Row> rows{
+        {"the same number vanishes",
+         of("sigmoid(mul(sub(min(max(add(round(div(mul(mul(sub(" + first + ",3),0.3),0.5),0.15)),3),0),255),3),0.15))"),
+         "%0 = elementwise sigmoid(mul(sub(min(max(add(round(div(x0,0.3)),3),0),255),3),"
+         "0.15)) shape=4 (x0)\n-> %0"},
+        {"so does one that was cast on the way",
+         of("sigmoid(mul(sub(min(max(add(round(div(mul(mul(" + stored + ",0.3),0.5),0.15)),3),0),255),3),0.15))"),
+         "%0 = elementwise sigmoid(mul(sub(min(max(add(round(div(x0,0.3)),3),0),255),3),"
+         "0.15)) shape=4 (x0)\n-> %0"},
+        {"another one is multiplied", of(behind("mul(sub(" + first + ",3),0.3)", "0.7")),
+         "%0 = elementwise sigmoid(mul(sub(min(max(round(add(mul(min(max(add(round(div(x0,0.3)),3),0),255),"
+         "0.4285714328289032),5.714285850524902)),6),115),7),0.2)) shape=4 (x0)\n-> %0"},
+        {"a function of it is divided", of(behind("exp(mul(sub(" + first + ",3),0.03))", "0.7")),
+         "%0 = elementwise sigmoid(mul(sub(min(max(add(round(div(exp(mul(sub(min(max(add(round(div(x0,"
+         "0.3)),3),0),255),3),0.03)),0.7)),7),0),255),7),0.2)) shape=4 (x0)\n-> %0"},
+        {"so is what another number has a part in", of(behind("add(x0,mul(sub(" + first + ",3),0.3))", "0.7")),
+         "%0 = elementwise sigmoid(mul(sub(min(max(add(round(div(add(x0,mul(sub(min(max(add(round(div(x0,"
+         "0.3)),3),0),255),3),0.3)),0.7)),7),0),255),7),"
+         "0.2)) shape=4 (x0)\n-> %0"},
+    };
+    expect_rows(rows, multiply_quanta);
+}
+
+// The sum of a stage and a stored number.
+TEST(MultiplyQuanta, StagesOfTwo) {
+    Sketch s(test_seed());
+    const ValueId y = s.elementwise(
+        "sigmoid(mul(sub(min(max(add(round(div(add(mul(sub(min(max(add(round(div(x0,0.3)),3),0),255),3),0.3),"
+        "mul(f32(x1),0.2)),0.7)),7),0),255),7),0.2))",
+        {s.input({400}), s.input({400}, Element::i8)});
+    const Graph before = std::move(s).finish({y}), after = multiply_quanta(before);
+    expect_equal_outputs(before, after, test_seed(), {.lo = -30, .hi = 80});
+    const std::string text = told(after);
+    EXPECT_EQ(text.find("div("), text.rfind("div(")) << text;  // that of x0
 }
 
 }  // namespace

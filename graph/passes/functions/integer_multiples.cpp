@@ -1,4 +1,4 @@
-#include "graph/passes/quantization/integer_multiples.h"
+#include "graph/passes/functions/integer_multiples.h"
 
 #include <algorithm>
 #include <cmath>

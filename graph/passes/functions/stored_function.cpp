@@ -1,4 +1,4 @@
-#include "graph/passes/quantization/stored_function.h"
+#include "graph/passes/functions/stored_function.h"
 
 #include <utility>
 #include <variant>

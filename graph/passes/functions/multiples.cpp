@@ -1,4 +1,4 @@
-#include "graph/passes/quantization/multiples.h"
+#include "graph/passes/functions/multiples.h"
 
 namespace kiln::graph {
 namespace {

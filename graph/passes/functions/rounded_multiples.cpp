@@ -1,11 +1,11 @@
-#include "graph/passes/quantization/rounded_multiples.h"
+#include "graph/passes/functions/rounded_multiples.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <vector>
 
-#include "graph/passes/quantization/multiples.h"
+#include "graph/passes/functions/multiples.h"
 #include "graph/passes/quantization/quantized_values.h"
 #include "graph/quantized_forms.h"
 
@@ -50,16 +50,14 @@ std::vector<Places> places_around(size_t inputs) {
 
 class Proof {
 public:
-    Proof(const Rewriting &graph, const StoredFunction &function) : function_(function) {
-        for (size_t i = 0; i < function.inputs.size(); i++)
-            smallest_[i] = int64_t(range_of_quanta(graph.value(function.inputs[i]).form.type).lo);
+    explicit Proof(const WholeFunction &function) : function_(function) {
         const auto [lo, hi] = std::ranges::minmax(function.results);
         like_.lo = static_cast<float>(lo), like_.hi = static_cast<float>(hi);
     }
 
     std::optional<RoundedMultiples> find(const Multiples &exact) {
         for (const float behind : {0.0F, 1.0F}) {
-            for (const Places &places : places_around(function_.inputs.size())) {
+            for (const Places &places : places_around(function_.smallest.size())) {
                 RoundedMultiples candidate = like_;
                 candidate.factors = {moved(exact.factors[0], places[0]), moved(exact.factors[1], places[1])};
                 candidate.shift = moved(exact.shift - behind, places[2]);
@@ -83,26 +81,33 @@ private:
     }
 
     bool holds_at(const RoundedMultiples &candidate, size_t i) const {
-        const bool has_two = function_.inputs.size() == 2;
-        const size_t first = has_two ? i / stored_values : i, second = has_two ? i % stored_values : 0;
-        const float got =
-            result_of(candidate, double(smallest_[0]) + double(first), double(smallest_[1]) + double(second));
+        const bool has_two = function_.smallest.size() == 2;
+        const auto columns = static_cast<size_t>(function_.values_of_last);
+        const double first = double(function_.smallest[0]) + double(has_two ? i / columns : i);
+        const double second = has_two ? double(function_.smallest[1]) + double(i % columns) : 0;
+        const float got = result_of(candidate, first, second);
         return got == static_cast<float>(function_.results[i]);
     }
 
-    const StoredFunction &function_;
-    std::array<int64_t, 2> smallest_{};
+    const WholeFunction &function_;
     RoundedMultiples like_;  // has the bounds
     std::vector<size_t> hard_;
 };
 
 }  // namespace
 
+std::optional<RoundedMultiples> rounded_multiples(const Multiples &exact, const WholeFunction &function) {
+    return is_of_f32(exact) ? Proof(function).find(exact) : std::nullopt;
+}
+
 std::optional<RoundedMultiples> rounded_multiples(const Rewriting &graph, const StoredFunction &function,
                                                   const Term &term) {
     const auto exact = unrounded_multiples(graph, function.inputs, term);
-    if (!exact || !is_of_f32(*exact)) return {};
-    return Proof(graph, function).find(*exact);
+    if (!exact) return {};
+    WholeFunction whole{{}, function.results};
+    for (const ValueId input : function.inputs)
+        whole.smallest.push_back(int64_t(range_of_quanta(graph.value(input).form.type).lo));
+    return rounded_multiples(*exact, whole);
 }
 
 }  // namespace kiln::graph

@@ -13,8 +13,8 @@
 #include <optional>
 
 #include "graph/graph.h"
-#include "graph/passes/quantization/multiples.h"
-#include "graph/passes/quantization/stored_function.h"
+#include "graph/passes/functions/multiples.h"
+#include "graph/passes/functions/stored_function.h"
 
 namespace kiln::graph {
 
