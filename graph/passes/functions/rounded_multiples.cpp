@@ -35,7 +35,7 @@ float moved(double number, int places) {
 
 // By how many last places the numbers of a candidate are moved, the nearest first.
 using Places = std::array<int, 3>;
-std::vector<Places> places_around(size_t inputs) {
+std::vector<Places> all_places(size_t inputs) {
     constexpr int most = 6;
     std::vector<Places> all;
     for (int a = -most; a <= most; a++) {
@@ -48,6 +48,11 @@ std::vector<Places> places_around(size_t inputs) {
     return all;
 }
 
+const std::vector<Places> &places_around(size_t inputs) {
+    static const std::vector<Places> of_one = all_places(1), of_two = all_places(2);
+    return inputs == 1 ? of_one : of_two;
+}
+
 class Proof {
 public:
     explicit Proof(const WholeFunction &function) : function_(function) {
@@ -55,15 +60,15 @@ public:
         like_.lo = static_cast<float>(lo), like_.hi = static_cast<float>(hi);
     }
 
-    std::optional<RoundedMultiples> find(const Multiples &exact) {
-        for (const float behind : {0.0F, 1.0F}) {
-            for (const Places &places : places_around(function_.smallest.size())) {
-                RoundedMultiples candidate = like_;
-                candidate.factors = {moved(exact.factors[0], places[0]), moved(exact.factors[1], places[1])};
-                candidate.shift = moved(exact.shift - behind, places[2]);
-                candidate.behind = behind;
-                if (holds(candidate)) return candidate;
-            }
+    void set_bounds(float lo, float hi) { like_.lo = lo, like_.hi = hi; }
+
+    std::optional<RoundedMultiples> find(const Multiples &exact, float behind) {
+        for (const Places &places : places_around(function_.smallest.size())) {
+            RoundedMultiples candidate = like_;
+            candidate.factors = {moved(exact.factors[0], places[0]), moved(exact.factors[1], places[1])};
+            candidate.shift = moved(exact.shift - behind, places[2]);
+            candidate.behind = behind;
+            if (holds(candidate)) return candidate;
         }
         return {};
     }
@@ -97,7 +102,18 @@ private:
 }  // namespace
 
 std::optional<RoundedMultiples> rounded_multiples(const Multiples &exact, const WholeFunction &function) {
-    return is_of_f32(exact) ? Proof(function).find(exact) : std::nullopt;
+    if (!is_of_f32(exact)) return {};
+    Proof proof(function);
+    const auto even = proof.find(exact, 0);
+    return even ? even : proof.find(exact, 1);
+}
+
+std::optional<RoundedMultiples> rounded_multiples(const Multiples &exact, const WholeFunction &function,
+                                                  const SharedBounds &shared) {
+    if (!is_of_f32(exact)) return {};
+    Proof proof(function);
+    proof.set_bounds(shared.lo, shared.hi);
+    return proof.find(exact, shared.behind);
 }
 
 std::optional<RoundedMultiples> rounded_multiples(const Rewriting &graph, const StoredFunction &function,

@@ -27,9 +27,16 @@ struct WholeFunction {
     int64_t values_of_last = stored_values;  // of two inputs
 };
 
+// Bounds and `behind` that several functions have in common.
+struct SharedBounds {
+    float behind = 0, lo = 0, hi = 0;
+};
+
 // Those that give the same results as the function, which is tried for all of them. The multiples are `exact` ones, or numbers of f32 beside
 // them: a result near a half may want another last place. Nothing where none is found.
 std::optional<RoundedMultiples> rounded_multiples(const Multiples &exact, const WholeFunction &function);
+std::optional<RoundedMultiples> rounded_multiples(const Multiples &exact, const WholeFunction &function,
+                                                  const SharedBounds &shared);
 
 // The same of stored numbers. `term` computes the function.
 std::optional<RoundedMultiples> rounded_multiples(const Rewriting &graph, const StoredFunction &function,

@@ -9,8 +9,8 @@
 namespace kiln::graph {
 
 // The term with one stage less, where the first that it is made of is the same number, as behind a product with a constant that the next
-// scale has, too; or with a stage that multiplies instead of dividing, with the same results for all operands. Nothing where there is no
-// such stage.
-std::optional<Term> without_a_stage(const Rewriting &graph, const Term &term);
+// scale has, too; or with a stage that multiplies instead of dividing, with the same results for all operands. Constants may
+// have an element for each channel. Nothing where there is no such stage.
+std::optional<Term> without_a_stage(Rewriting &graph, const Term &term);
 
 }  // namespace kiln::graph

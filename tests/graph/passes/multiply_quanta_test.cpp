@@ -217,6 +217,31 @@ TEST(MultiplyQuanta, Stages) {
     expect_rows(rows, multiply_quanta);
 }
 
+// As a normalization between quantizations has them: factors and summands of channels, of an axis that need not be the last one.
+TEST(MultiplyQuanta, StagesOfChannels) {
+    for (const Shape &channels : {Shape{3, 1}, Shape{50}, Shape{1, 3, 1}}) {
+        for (const bool is_stored : {false, true}) {
+            SCOPED_TRACE(to_text(channels) + (is_stored ? " of a stored number" : " of a stage"));
+            Sketch s(test_seed());
+            const std::string first = is_stored ? "f32(x0)" : "min(max(add(round(div(x0,0.3)),3),0),255)";
+            const ValueId x = s.input({2, 3, 50}, is_stored ? Element::u8 : Element::f32);
+            const ValueId y =
+                s.elementwise("u8(min(max(add(round(div(add(mul(sub(" + first + ",3),x1),x2),0.7)),7),0),255))",
+                              {x, s.random(channels, 0.1, 1.5), s.random(channels, -9, 9)});
+            const Graph before = std::move(s).finish({y}), after = multiply_quanta(before);
+            expect_equal_outputs(before, after, test_seed(), {.lo = -30, .hi = 80});
+            const std::string text = told(after);
+            EXPECT_EQ(text.find("div("), is_stored ? std::string::npos : text.rfind("div(")) << text;
+        }
+    }
+    // Constants of two axes are none of channels.
+    Sketch s;
+    const Graph before =
+        std::move(s).finish({s.elementwise("u8(min(max(round(div(mul(mul(f32(x0),x1),x2),0.7)),0),255))",
+                                           {s.input({3, 4}, Element::u8), s.random({3, 1}), s.random({4})})});
+    EXPECT_EQ(told(multiply_quanta(before)), told(before));
+}
+
 // The sum of a stage and a stored number.
 TEST(MultiplyQuanta, StagesOfTwo) {
     Sketch s(test_seed());
