@@ -27,7 +27,7 @@ TEST(Documentation, EveryExampleQueryWorks) {
     }
     ASSERT_TRUE(store->append(sample_race({ids[1], ids[2]})).ok());
     ASSERT_TRUE(store->append(sample_failure(), std::nullopt).ok());
-    ASSERT_TRUE(store->name_workload(sample_trial().workload, "resnet50", "res2_3x3", 3).ok());
+    ASSERT_TRUE(store->name_workload(sample_trial().workload, "resnet50", "res2a_branch2b", 3).ok());
     const std::vector<std::string> blocks = sql_blocks(ScratchFolder::read(source_dir() + "/docs/database.md"));
     EXPECT_GE(blocks.size(), 5u);
     for (const std::string &sql : blocks) {

@@ -390,8 +390,8 @@ TEST(Reports, AnswerWhatPeopleAsk) {
     TrialStore store = in_memory();
     EXPECT_TRUE(store.report({ReportKind::best})->table.rows.empty());
     const Trial t = sample_trial();
-    ASSERT_TRUE(store.name_workload(t.workload, "resnet50", "res2_3x3", 3).ok());
-    ASSERT_TRUE(store.name_workload(t.workload, "resnet50", "res2_3x3", 4).ok());
+    ASSERT_TRUE(store.name_workload(t.workload, "resnet50", "res2a_branch2b", 3).ok());
+    ASSERT_TRUE(store.name_workload(t.workload, "resnet50", "res2a_branch2b", 4).ok());
     ASSERT_TRUE(store.name_workload(t.workload, "other", "layer", 1).ok());
     ASSERT_TRUE(store.name_workload("conv9d/unreadable", "other", "strange", 1).ok());
     append(store, sample('a', 1000));
