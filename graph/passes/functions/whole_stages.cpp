@@ -15,8 +15,9 @@
 namespace kiln::graph {
 namespace {
 
-constexpr int64_t most_values = 256;  // of a stage
-constexpr int64_t most_stages = 2;    // that another follows from
+constexpr int64_t most_values = 256;     // of a stage
+constexpr int64_t most_stages = 2;       // that another follows from
+constexpr int64_t most_channels = 4096;  // all results of each are computed
 
 bool is_whole(const Term &term) { return is_number(term) && term.step.number == std::nearbyint(term.step.number); }
 
@@ -81,7 +82,7 @@ private:
         const bool fits =
             channels_.count == 1 || (channels_.count == own->count && channels_.axis_from_end == own->axis_from_end);
         channels_ = *own;
-        return fits;
+        return fits && own->count <= most_channels;
     }
 
     bool collect_value(const Term &term) {
