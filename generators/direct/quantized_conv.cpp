@@ -93,12 +93,6 @@ private:
         return sum_of_pieces(pieces);
     }
 
-    // Numbers of a group's steps that are channels, or columns and channels, and no filling.
-    int filled() const {
-        const ConvLoops stated = conv_loops(workload);
-        return extent(stated.input_channels * (loops.joined ? stated.kernel[0] : 1));
-    }
-
     Expr kernel_point() const {
         return (*quantization.at(Role::kernel_zero_point))(output_of(lane, vector, panel).channel);
     }

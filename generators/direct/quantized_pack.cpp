@@ -26,19 +26,18 @@ public:
         const int channels = extent(stated.input_channels), parts = extent(loops.parts);
         const int columns = extent(loops.kernel[0]), rows = extent(loops.kernel[1]), planes = extent(loops.kernel[2]);
         const int group_steps = extent(loops.input_channels);
-        const int in_row = loops.joined ? channels * extent(stated.kernel[0]) : channels;  // numbers of a group's steps
-        const int sum_rows = rows / sums_of_lane();                                        // of the kernel in each sum
+        const int sum_rows = rows / sums_of_lane();  // of the kernel in each sum
         const RDom taps(0, channels, 0, extent(stated.kernel[0]), 0, sum_rows, 0, planes);
         sums(lane, vector, panel, which) = 0;
         sums(lane, vector, panel, which) +=
             weight(lane, vector, panel, {taps[0], taps[1], which * sum_rows + taps[2], taps[3]});
 
         const Expr ci = step % group_steps * parts + part, tap = min(step / group_steps, columns * rows * planes - 1);
-        const Expr there = min(ci, in_row - 1), column = loops.joined ? there / channels : tap % columns;
+        const Expr there = min(ci, filled() - 1), column = loops.joined ? there / channels : tap % columns;
         const Expr value =
             weight(lane, vector, panel,
                    {loops.joined ? there % channels : there, column, tap / columns % rows, tap / (columns * rows)});
-        const Expr known = select(ci < in_row, value, 0);
+        const Expr known = select(ci < filled(), value, 0);
         const Expr behind = max(step - steps(), 0), row = sums_of_lane() == 1 ? Expr(0) : behind / sum_steps();
         const Expr piece = (behind - row * sum_steps()) * parts + part;
         const Expr of_sum = piece_of_sum(sums(lane, vector, panel, row), piece, packed.type());

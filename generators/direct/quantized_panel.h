@@ -26,6 +26,11 @@ protected:
     Halide::Type weight_type() const { return this->loops.parts == 4 ? Halide::Int(8) : Halide::Int(16); }
     Halide::Type input_type() const { return this->loops.parts == 2 ? Halide::Int(16) : Halide::UInt(8); }
 
+    // Numbers of a group's steps that are channels, or columns and channels where columns are joined. Others fill the last step.
+    int filled() const {
+        const ConvLoops stated = conv_loops(this->workload);
+        return extent(stated.input_channels * (this->loops.joined ? stated.kernel[0] : 1));
+    }
     int steps() const { return extent(this->loops.input_channels * this->loops.taps()); }
     // Steps behind the last that hold a lane's sum of weights, in i32, piece by piece; and how many sums there are.
     int sum_steps() const { return 4 / (extent(this->loops.parts) * weight_type().bytes()); }

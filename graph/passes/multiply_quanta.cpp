@@ -5,7 +5,6 @@
 //
 // Bounds are whole numbers, so that they may come before the rounding. In other expressions the stages that quantize and dequantize on the
 // way do, or vanish.
-#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -19,8 +18,6 @@
 
 namespace kiln::graph {
 namespace {
-
-bool divides(const Term &term) { return is(term, Function::divide) || std::ranges::any_of(term.arguments, divides); }
 
 // Numbers that are no bounds of the type are inputs, so that one kernel serves all.
 class Writer {
@@ -77,7 +74,7 @@ std::optional<ValueId> multiply(Rewriting &graph, const Node &node) {
     const auto *op = std::get_if<Elementwise>(&node.op);
     if (!op) return {};
     const Term term = term_of(graph, node);
-    if (!divides(term)) return {};
+    if (!contains(term, Function::divide)) return {};
     if (const auto whole = multiply_whole(graph, node, term)) return whole;
     const auto shorter = without_a_stage(graph, term);
     if (!shorter) return {};

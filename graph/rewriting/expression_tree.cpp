@@ -85,6 +85,11 @@ Term call(Function function, std::vector<Term> arguments) {
 }
 
 bool is(const Term &term, Function function) { return term.step.function == function; }
+
+bool contains(const Term &term, Function function) {
+    const auto has = [&](const Term &argument) { return contains(argument, function); };
+    return is(term, function) || std::ranges::any_of(term.arguments, has);
+}
 bool is_number(const Term &term) { return is(term, Function::constant); }
 bool is_number(const Term &term, double number) { return is_number(term) && term.step.number == number; }
 

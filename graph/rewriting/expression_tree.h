@@ -25,9 +25,10 @@ Term number_term(double number, Element type);  // rounded to the type
 Term call(Function function, std::vector<Term> arguments);
 
 bool is(const Term &term, Function function);
-bool is_number(const Term &term);                 // a constant
-bool is_number(const Term &term, double number);  // this one
-int size(const Term &term);                       // steps
+bool contains(const Term &term, Function function);  // anywhere
+bool is_number(const Term &term);                    // a constant
+bool is_number(const Term &term, double number);     // this one
+int size(const Term &term);                          // steps
 
 // A total order: what stands first of the arguments of a function whose order does not matter. Constants stand last.
 bool stands_before(const Term &a, const Term &b);

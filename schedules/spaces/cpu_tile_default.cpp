@@ -203,14 +203,11 @@ bool has_one_code(const TileFacts &f, const CpuTileKnobs &k) {
 }
 
 // Whether tiles of these rows and pixels alone have as many sums as the limits ask of all tiles.
-struct TileSides {
-    std::vector<int64_t> rows, pixels;
-};
-
-bool hides_latency_with(const TileFacts &f, const CpuTileDomains &domains, const TileSides &sides) {
-    CpuTileDomains fewer = domains;
-    fewer.rows = sides.rows, fewer.pixels = sides.pixels;
-    return fewest_sums(f, fewer) >= fewest_sums(f, domains);
+bool has_sums_enough(const TileFacts &f, const CpuTileDomains &all, std::vector<int64_t> rows,
+                     std::vector<int64_t> pixels) {
+    CpuTileDomains fewer = all;
+    fewer.rows = std::move(rows), fewer.pixels = std::move(pixels);
+    return fewest_sums(f, fewer) >= fewest_sums(f, all);
 }
 
 // Whether so many rows of taps lie in the padding, as those of large dilations do, that tiles of one row which leave them out are faster
@@ -222,7 +219,7 @@ bool leaves_out_many_rows(const TileFacts &f, const CpuTileDomains &domains) {
     const bool is_avx2 = f.lanes == 8 && f.registers == 16;
     const bool may_leave_out = is_avx2 && f.is_nhwc() && f.x_lanes == 1 && s.groups == 1 && s.parts == 1 &&
                                !s.converts && !s.has_holes() && !f.depthwise() && domains.skip_rows.back() == 1;
-    if (!may_leave_out || !hides_latency_with(f, domains, {.rows = {1}, .pixels = domains.pixels})) return false;
+    if (!may_leave_out || !has_sums_enough(f, domains, {1}, domains.pixels)) return false;
     int64_t inside = 0;
     for (int64_t r = 0; r < s.kernel[1]; r++) {
         const int64_t above = s.pad_lo[1] - r * s.dilation[1];  // rows of padding over the tap of the first result
@@ -249,8 +246,7 @@ CpuTileDomains between_taps(const TileFacts &f, CpuTileDomains domains) {
     }
     std::vector<int64_t> pixels = domains.pixels;
     std::erase_if(pixels, [common](int64_t count) { return count < 2 || common % count != 0; });
-    if (!pixels.empty() && hides_latency_with(f, domains, {.rows = domains.rows, .pixels = pixels}))
-        domains.pixels = std::move(pixels);
+    if (!pixels.empty() && has_sums_enough(f, domains, domains.rows, pixels)) domains.pixels = std::move(pixels);
     return domains;
 }
 

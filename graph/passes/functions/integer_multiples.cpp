@@ -150,13 +150,11 @@ Term term_with(const Rewriting &graph, const StoredFunction &function, const Int
     return cast_term(std::move(result), type);
 }
 
-bool rounds(const Term &term) { return is(term, Function::round) || std::ranges::any_of(term.arguments, rounds); }
-
 std::optional<ValueId> in_integers(Rewriting &graph, const Node &node) {
     const auto *op = std::get_if<Elementwise>(&node.op);
     if (!op) return {};
     const Term term = term_of(graph, node);
-    if (!rounds(term)) return {};
+    if (!contains(term, Function::round)) return {};
     const auto function = stored_function(graph, node);
     if (!function) return {};
     const auto exact = unrounded_multiples(graph, function->inputs, term);

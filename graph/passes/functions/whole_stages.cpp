@@ -42,8 +42,6 @@ std::optional<Range> stage(const Term &term) {
     return Range{static_cast<int64_t>(lo), static_cast<int64_t>(hi)};
 }
 
-bool divides(const Term &term) { return is(term, Function::divide) || std::ranges::any_of(term.arguments, divides); }
-
 // Constants with an element for each channel: the axis, counted from the last one, and how many there are. One element is for all.
 struct Channels {
     int64_t axis_from_end = 0, count = 1;
@@ -239,13 +237,14 @@ std::optional<Term> changed(Rewriting &graph, const Term &term) {
     if (!sources.collect(sum) || sources.terms().empty()) return {};
     const Term of_sources = with_stand_ins(term, sources.terms());
     const bool has_one = sources.terms().size() == 1, has_channels = sources.channels().count > 1;
-    if (has_channels && (!has_one || !divides(of_sources))) return {};
-    if (!divides(of_sources) && !has_one) return {};
+    const bool divides = contains(of_sources, Function::divide);
+    if (has_channels && (!has_one || !divides)) return {};
+    if (!divides && !has_one) return {};
     const auto results = results_of(graph, of_sources, sources);
     if (!results) return {};
     if (has_channels) return stage_of_channels(graph, of_sources, sources, *stage(term), *results);
     if (has_one && is_the_same(sources.ranges()[0], *results)) return as_f32(sources.terms()[0]);
-    if (!divides(of_sources)) return {};
+    if (!divides) return {};
     std::vector<ValueId> inputs(stand_ins.begin(), stand_ins.begin() + std::ptrdiff_t(sources.terms().size()));
     const auto exact = unrounded_multiples(graph, inputs, of_sources);
     if (!exact) return {};
