@@ -141,8 +141,12 @@ class Tune(unittest.TestCase):
         command = ["tune", "--network", NETWORK, "--db", self.db, "--trials", "3"]
         done = kiln(*command)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout.splitlines()[-1], r"^n01_residual_broadcast: \d[.\d]* us in the network")
         races = [row for row in self.query("races") if row["network"]]
+        # On a busy machine, a kernel's time may be far below all others' of its layer; then none is left to race it.
+        if "in the network" not in done.stdout:
+            self.assertEqual(races, [])
+            return
+        self.assertRegex(done.stdout.splitlines()[-1], r"^n01_residual_broadcast: \d[.\d]* us in the network")
         if "nothing changes" in done.stdout:
             self.assertEqual(races, [])
             return
