@@ -14,13 +14,9 @@
 // reads them. Operands are converted to f32 when loaded, the result to output_dtype when stored.
 #include <Halide.h>
 
-#include "generators/conv_prologue.h"
-#include "generators/conv_result.h"
 #include "generators/turned/turned_tile.h"
-#include "generators/winograd/fetched_image.h"
+#include "generators/winograd/float_products.h"
 #include "generators/winograd/winograd_generator.h"
-#include "generators/winograd/winograd_sums.h"
-#include "schedules/apply/winograd.h"
 #include "schedules/turned_columns.h"
 
 namespace kiln {
@@ -28,32 +24,21 @@ namespace {
 
 using namespace Halide;
 
-class WinogradConv : public WinogradSums<WithPrologue<WithResult<WinogradGenerator<WinogradConv>>>> {
+class WinogradConv : public FloatProducts<WinogradGenerator, WinogradConv> {
 public:
-    Input<Buffer<void, 6>> input{"input"};      // c in block, x, y, z, block, n
-    Input<Buffer<void, 6>> weights{"weights"};  // lane, vector, ci, panel of a block, frequency, block
-
-    void configure() {
-        read_winograd();
-        input.set_type(ConvTypes(workload).operand);
-        weights.set_type(weight_type());
-        add_result_operands();
-        add_prologue_operands();
+    void define_transformed() {
+        const bool copies = this->knobs.stage_input != 0;
+        if (copies) define_copied_rows();
+        const Expr value = transformed_tile([&](const Expr &ci, const Expr &x, const Expr &y) {
+            const Expr copied_x = x + extent(loops.pad_lo[0]);
+            return copies ? Expr(s.copied_rows(s.lane, copied_x, y, s.channels, s.z, s.n)) : padded(ci, x, y);
+        });
+        s.transformed(s.lane, s.tile_x, s.tile_y, s.channels, s.frequency, s.z, s.n) =
+            this->knobs.demote == 2 ? cast<bfloat16_t>(value) : value;
     }
 
-    void generate() {
-        define_transformed();
-        define_float_sum(weights);
-        define_output();
-    }
-
-    void schedule() {
-        fix_activation(input, loops.stored_input);
-        fix(weights, weight_extents());
-        fix_prologue_operands();
-        give_result_to(&s);
-        apply_winograd(s, this->knobs, facts);
-        fetch_image_ahead(this->get_pipeline(), workload, facts, this->knobs.prefetch, input.type().bytes());
+    void define_output() {
+        define_result(s, transformed_back([](const Expr &product) { return product; }));
     }
 
 private:
@@ -121,21 +106,6 @@ private:
         const Expr element = turned(tile, s.lane, s.x % columns, {s.x / columns, s.y, s.channels, s.z, s.n});
         const Expr known = zero_outside(map, {ci, column, s.y, s.z, s.n}, element, Tests::likely);
         return zero_behind_channels(ci, known);
-    }
-
-    void define_transformed() {
-        const bool copies = this->knobs.stage_input != 0;
-        if (copies) define_copied_rows();
-        const Expr value = transformed_tile([&](const Expr &ci, const Expr &x, const Expr &y) {
-            const Expr copied_x = x + extent(loops.pad_lo[0]);
-            return copies ? Expr(s.copied_rows(s.lane, copied_x, y, s.channels, s.z, s.n)) : padded(ci, x, y);
-        });
-        s.transformed(s.lane, s.tile_x, s.tile_y, s.channels, s.frequency, s.z, s.n) =
-            this->knobs.demote == 2 ? cast<bfloat16_t>(value) : value;
-    }
-
-    void define_output() {
-        define_result(s, transformed_back([](const Expr &product) { return product; }));
     }
 };
 

@@ -4,29 +4,19 @@
 #include <Halide.h>
 
 #include "generators/activation.h"
+#include "generators/winograd/float_products.h"
 #include "generators/winograd/transform.h"
 #include "generators/winograd/winograd_generator.h"
-#include "schedules/apply/winograd.h"
 
 namespace kiln {
 namespace {
 
 using namespace Halide;
 
-// Weights, HWIO or HWOI, transformed and in the order of the sum; channels that fill up are zeros. Packing happens
-// once, so it can afford double, rounded once at the end.
-class WinogradConvPack : public WinogradGenerator<WinogradConvPack> {
+// Weights, HWIO or HWOI, transformed and in the order of the sum; channels that fill up are zeros.
+class WinogradConvPack : public FloatProductsPack<WinogradGenerator, WinogradConvPack> {
 public:
-    Input<Buffer<void, 5>> kernel{"kernel"};   // as stored, innermost first: (co, ci) or (ci, co), s, r, t
-    Output<Buffer<void, 6>> packed{"packed"};  // lane, vector, ci, panel of a block, frequency, block
-
-    void configure() {
-        read_winograd();
-        kernel.set_type(ConvTypes(workload).operand);
-        packed.set_type(weight_type());
-    }
-
-    void generate() {
+    void define_packed() {
         std::vector<Expr> column, row;
         for (int r = 0; r < along_y.r; r++) column.push_back(weight(r));
         s.columns(s.lane, s.vector, s.ci, s.panel, s.tap, s.row_frequency, s.block) =
@@ -38,25 +28,14 @@ public:
         packed(s.lane, s.vector, s.ci, s.panel, s.frequency, s.block) = cast(packed.type(), cast<float>(value));
     }
 
-    void schedule() {
-        fix_kernel(kernel, workload.kernel_layout == KernelLayout::hwio, loops.kernel_map);
-        fix(packed, weight_extents());
-        s.packed = packed;
-        apply_winograd_pack(s, facts);
-    }
-
 private:
     Expr weight(int r) const {
         const int inputs = extent(loops.input_channels), outputs = extent(loops.output_channels);
         const Expr channel = ((s.block * panels + s.panel) * vectors + s.vector) * facts.lanes + s.lane;
         const Exprs indices{0, clamp(channel, 0, outputs - 1), min(s.ci, inputs - 1), s.tap, r, 0};
-        const bool hwio = workload.kernel_layout == KernelLayout::hwio;
-        const Expr stored = cast<double>(cast<float>(kernel_element(kernel, hwio, loops.kernel_map, indices)));
-        const Expr value = zero_outside(loops.kernel_map, indices, stored, Tests::apart);
+        const Expr value = zero_outside(loops.kernel_map, indices, stored(indices), Tests::apart);
         return select(likely(channel < outputs && s.ci < inputs), value, Expr(0.0));
     }
-
-    WinogradPackStages s;
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ protected:
     static constexpr int parts = quantized_winograd_parts;
 
     void read_quantized_winograd() {
-        this->read_winograd(parts);
+        this->read_facts(parts);
         const int m = winograd_m(this->candidate.algorithm);
         const IntegerWinograd x = quantized_winograd_matrices(m, this->loops, 0),
                               y = quantized_winograd_matrices(m, this->loops, 1);

@@ -13,61 +13,17 @@
 
 #include <vector>
 
-#include "generators/conv_prologue.h"
-#include "generators/conv_result.h"
-#include "generators/winograd/fetched_image.h"
+#include "generators/winograd/float_products.h"
 #include "generators/winograd/strassen_generator.h"
 #include "generators/winograd/transform.h"
-#include "generators/winograd/winograd_sums.h"
-#include "schedules/apply/winograd.h"
 
 namespace kiln {
 namespace {
 
 using namespace Halide;
 
-class StrassenConv : public WinogradSums<WithPrologue<WithResult<StrassenGenerator<StrassenConv>>>> {
+class StrassenConv : public FloatProducts<StrassenGenerator, StrassenConv> {
 public:
-    Input<Buffer<void, 6>> input{"input"};      // c in block, x, y, z, block, n
-    Input<Buffer<void, 6>> weights{"weights"};  // lane, vector, ci, panel of a block, product, block
-
-    void configure() {
-        read_strassen();
-        input.set_type(ConvTypes(workload).operand);
-        weights.set_type(weight_type());
-        add_result_operands();
-        add_prologue_operands();
-    }
-
-    void generate() {
-        define_transformed();
-        define_float_sum(weights);
-        define_output();
-    }
-
-    void schedule() {
-        fix_activation(input, loops.stored_input);
-        fix(weights, weight_extents());
-        fix_prologue_operands();
-        give_result_to(&s);
-        apply_winograd(s, this->knobs, facts);
-        fetch_image_ahead(this->get_pipeline(), workload, facts, this->knobs.prefetch, input.type().bytes());
-    }
-
-private:
-    // Of a half of the channels; the last pixel of a row may have no neighbour, and the second half one channel less.
-    Expr element(const Expr &ci, const Expr &half, const Expr &x, const Expr &y) const {
-        const int channels = extent(loops.input_channels);
-        const bool ends_early = 2 * facts.summed_channels() > loops.input_channels;
-        const Expr channel = ci + half * extent(facts.shape.input_channels);
-        const Expr exists = ci < extent(facts.shape.input_channels) && channel < channels;
-        ElementMap map = loops.input_map;
-        map[input_index::x].outside = Outside::zero;
-        const Expr value = loaded(input, map, {ends_early ? min(channel, channels - 1) : channel, x, y, s.z, s.n},
-                                  tests_of(this->knobs.partition));
-        return ends_early ? select(likely(exists), value, 0.0f) : value;
-    }
-
     void define_transformed() {
         const Expr ci = s.channels * extent(facts.channel_step()) + s.lane;
         s.input_tile(s.lane, s.in_tile, s.in_tile_y, s.tile_x, s.tile_y, s.channels, s.z, s.n) =
@@ -97,6 +53,20 @@ private:
         const Expr u2 = p[0] + p[5], u3 = u2 + p[6];
         const Expr c11 = p[0] + p[1], c12 = u2 + p[4] + p[2], c21 = u3 - p[3], c22 = u3 + p[4];
         update_result(s, channel, entry_at(s.x % 2 + 2 * of_half, {c11, c21, c12, c22}));
+    }
+
+private:
+    // Of a half of the channels; the last pixel of a row may have no neighbour, and the second half one channel less.
+    Expr element(const Expr &ci, const Expr &half, const Expr &x, const Expr &y) const {
+        const int channels = extent(loops.input_channels);
+        const bool ends_early = 2 * facts.summed_channels() > loops.input_channels;
+        const Expr channel = ci + half * extent(facts.shape.input_channels);
+        const Expr exists = ci < extent(facts.shape.input_channels) && channel < channels;
+        ElementMap map = loops.input_map;
+        map[input_index::x].outside = Outside::zero;
+        const Expr value = loaded(input, map, {ends_early ? min(channel, channels - 1) : channel, x, y, s.z, s.n},
+                                  tests_of(this->knobs.partition));
+        return ends_early ? select(likely(exists), value, 0.0f) : value;
     }
 };
 

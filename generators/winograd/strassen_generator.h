@@ -8,7 +8,7 @@ namespace kiln {
 template<typename Derived>
 class StrassenGenerator : public ProductGenerator<Derived> {
 protected:
-    void read_strassen() {
+    void read_facts() {
         this->read_convolution();
         this->take_facts(strassen_facts(this->loops, this->target_of_kiln, Core{}));
     }

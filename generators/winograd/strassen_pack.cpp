@@ -1,29 +1,19 @@
 // The packed weights of Strassen's products: the right operands of strassen.cpp, in the order of the sum.
 #include <Halide.h>
 
-#include "generators/activation.h"
+#include "generators/winograd/float_products.h"
 #include "generators/winograd/strassen_generator.h"
 #include "generators/winograd/transform.h"
-#include "schedules/apply/winograd.h"
 
 namespace kiln {
 namespace {
 
 using namespace Halide;
 
-// Weights, HWIO or HWOI; channels that fill up are zeros. Sums are in double, rounded once at the end.
-class StrassenConvPack : public StrassenGenerator<StrassenConvPack> {
+// Weights, HWIO or HWOI; channels that fill up are zeros.
+class StrassenConvPack : public FloatProductsPack<StrassenGenerator, StrassenConvPack> {
 public:
-    Input<Buffer<void, 5>> kernel{"kernel"};   // as stored, innermost first: (co, ci) or (ci, co), s, r, t
-    Output<Buffer<void, 6>> packed{"packed"};  // lane, vector, ci, panel of a block, product, block
-
-    void configure() {
-        read_strassen();
-        kernel.set_type(ConvTypes(workload).operand);
-        packed.set_type(weight_type());
-    }
-
-    void generate() {
+    void define_packed() {
         s.columns(s.lane, s.vector, s.ci, s.panel, s.tap, s.row_frequency, s.block) = weight(s.tap, s.row_frequency);
         const auto quarter = [&](int in, int out) {
             return Expr(s.columns(s.lane, s.vector, s.ci, s.panel, in, out, s.block));
@@ -32,13 +22,6 @@ public:
         const Expr t1 = b12 - b11, t2 = b22 - t1, t3 = b22 - b12, t4 = t2 - b21;
         packed(s.lane, s.vector, s.ci, s.panel, s.frequency, s.block) =
             cast<float>(entry_at(s.frequency, {b11, b21, b22, t4, t1, t2, t3}));
-    }
-
-    void schedule() {
-        fix_kernel(kernel, workload.kernel_layout == KernelLayout::hwio, loops.kernel_map);
-        fix(packed, weight_extents());
-        s.packed = packed;
-        apply_winograd_pack(s, facts);
     }
 
 private:
@@ -51,12 +34,8 @@ private:
         const Expr exists = in_half < extent(facts.shape.output_channels) && out < outputs &&
                             s.ci < extent(facts.shape.input_channels) && in < inputs;
         const Exprs indices{0, clamp(out, 0, outputs - 1), clamp(in, 0, inputs - 1), 0, 0, 0};
-        const bool hwio = workload.kernel_layout == KernelLayout::hwio;
-        const Expr stored = cast<double>(cast<float>(kernel_element(kernel, hwio, loops.kernel_map, indices)));
-        return select(likely(exists), stored, Expr(0.0));
+        return select(likely(exists), stored(indices), Expr(0.0));
     }
-
-    WinogradPackStages s;
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ template<typename Derived>
 class WinogradGenerator : public ProductGenerator<Derived> {
 protected:
     // `parts`: channels that a lane multiplies at once and adds up.
-    void read_winograd(int parts = 1) {
+    void read_facts(int parts = 1) {
         this->read_convolution();
         this->take_facts(winograd_facts(gathered(this->loops), winograd_m(this->candidate.algorithm),
                                         this->target_of_kiln, Core{}, parts));
