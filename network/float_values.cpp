@@ -13,6 +13,7 @@
 #include "graph/rewriting/rewriting.h"
 #include "graph/rewriting/value_range.h"
 #include "graph/window_axis.h"
+#include "network/integers/long_integers.h"
 #include "network/prepare.h"
 #include "network/stored_types.h"
 
@@ -22,9 +23,7 @@ namespace {
 using namespace graph;
 using scalar::Function;
 
-constexpr int64_t most_exact = int64_t{1} << 24;   // f32 has every integer up to this
-constexpr size_t most_inlined = 256;               // steps of an expression that computes its operands, too
-constexpr int64_t most_masked = int64_t{1} << 20;  // elements of a mask that says which of them are fills
+constexpr int64_t most_exact = int64_t{1} << 24;  // f32 has every integer up to this
 
 bool is_float_exactly(double number) { return static_cast<double>(static_cast<float>(number)) == number; }
 
@@ -59,16 +58,6 @@ bool is_stored_otherwise(const Rewriting &graph, ValueId id) {
     return source.shape == form.shape && (source.type == Element::f32 || is_half);
 }
 
-// What a kernel can make of a value that the caller gives: of conditions, which are bytes, and of floats of 16 bits, f32; of integers of
-// 64 bits their lower halves.
-std::optional<Element> readable_form(const Rewriting &graph, ValueId id) {
-    const Value &value = graph.value(id);
-    if (value.constant || graph.producer(id) != nullptr) return {};
-    if (value.form.type == Element::boolean || is_narrow_float(value.form.type)) return Element::f32;
-    if (value.form.type == Element::i64) return Element::i32;
-    return {};
-}
-
 // Whether a node is one of those that make it.
 bool makes_readable(const Rewriting &graph, const Elementwise &op, const Node &node) {
     if (node.inputs.size() != 1 || op.shape != graph.shape(node.inputs[0])) return false;
@@ -82,25 +71,6 @@ bool reads_integers(const Rewriting &graph, const Node &node) {
         const Element type = graph.value(id).form.type;
         return !graph.is_constant(id) && type != Element::f32 && lies_between_kernels(type);
     });
-}
-
-bool moves(const Operator &op) {
-    return std::holds_alternative<Transpose>(op) || std::holds_alternative<Reshape>(op) ||
-           std::holds_alternative<Resample>(op) || std::holds_alternative<Concat>(op);
-}
-
-// Whether what lies outside of an input that is stored as such a type is a number of it.
-bool fill_fits(const Operator &op, Element stored) {
-    const auto *resample = std::get_if<Resample>(&op);
-    if (!resample || !resample->reads_outside()) return true;
-    constexpr double most = std::numeric_limits<int32_t>::max(), least = std::numeric_limits<int32_t>::min();
-    return stored == Element::i32 ? resample->fill >= least && resample->fill <= most
-                                  : is_float_exactly(resample->fill);
-}
-
-ValueId made_readable(Rewriting &graph, ValueId id) {
-    return graph.between(Elementwise{scalar::cast(scalar::operand(0), *readable_form(graph, id)), graph.shape(id)},
-                         {id});
 }
 
 // What an input is read from instead.
@@ -127,102 +97,6 @@ scalar::Expression with_cast(const scalar::Expression &expression, size_t operan
     return result;
 }
 
-// The lower halves of integers of 64 bits that the caller gives, also of those that were moved `depth` times at most. A value that
-// is only moved keeps all of its bits.
-std::optional<ValueId> lower_halves(Rewriting &graph, ValueId id, int depth = 8) {
-    if (graph.value(id).form.type != Element::i64) return {};
-    if (readable_form(graph, id)) return made_readable(graph, id);
-    const Node *maker = graph.producer(id);
-    if (!maker || depth == 0) return {};
-    const Node node = *maker;
-    if (std::holds_alternative<Gather>(node.op)) {
-        const std::optional<ValueId> source = lower_halves(graph, node.inputs[0], depth - 1);
-        return source ? std::optional(graph.between(node.op, {*source, node.inputs[1]})) : std::nullopt;
-    }
-    if (!moves(node.op) || !fill_fits(node.op, Element::i32)) return {};
-    std::vector<ValueId> sources;
-    for (const ValueId input : node.inputs) {
-        const std::optional<ValueId> source = lower_halves(graph, input, depth - 1);
-        if (!source) return {};
-        sources.push_back(*source);
-    }
-    return graph.between(node.op, std::move(sources));
-}
-
-// How an integer of 64 bits is computed.
-struct Computation {
-    scalar::Expression expression;
-    std::vector<ValueId> inputs;
-};
-
-// Whether the function of moved inputs, which have the fill outside of their shapes, answers the fill there, as a sum does for 0.
-bool answers_fill(const Rewriting &graph, double fill, const Computation &computation) {
-    std::vector<Numbers> operands;
-    for (const ValueId id : computation.inputs) {
-        if (graph.shape(id).empty()) return false;
-        const Element type = graph.value(id).form.type;
-        operands.push_back(is_float(type) ? Numbers{{type, {}}, std::vector<double>{fill}}
-                                          : Numbers{{type, {}}, std::vector<int64_t>{static_cast<int64_t>(fill)}});
-    }
-    std::vector<const Numbers *> inputs;
-    for (const Numbers &operand : operands) inputs.push_back(&operand);
-    const Result<Numbers> answer = evaluate(Elementwise{computation.expression, {}}, inputs);
-    const auto *integers = answer ? std::get_if<std::vector<int64_t>>(&answer->elements) : nullptr;
-    return integers && static_cast<double>(integers->front()) == fill;
-}
-
-// What lies outside of the shape that was moved is the fill, and no function of another fill. Whether there is room for a mask.
-bool keep_fill(Rewriting &graph, const Resample &op, const Shape &shape, Computation *computation) {
-    if (answers_fill(graph, op.fill, *computation)) return true;
-    const Result<int64_t> count = element_count(shape);
-    if (!count || *count > most_masked) return false;
-    Resample to_mask = op;
-    to_mask.fill = 0;
-    const Numbers ones{{Element::f32, shape}, std::vector<double>(size_t(*count), 1)};
-    const Result<Numbers> inside = evaluate(to_mask, {&ones});
-    if (!inside) return false;
-    const scalar::Expression is_inside = scalar::apply(Function::less, scalar::constant(0),
-                                                       scalar::operand(static_cast<int>(computation->inputs.size())));
-    computation->inputs.push_back(graph.constant(*inside));
-    computation->expression = scalar::apply(Function::select, is_inside, std::move(computation->expression),
-                                            scalar::constant(op.fill, Element::i64));
-    return true;
-}
-
-// Of a value whose maker is element-wise, also of one that was moved `depth` times at most: then what it is computed from is moved.
-std::optional<Computation> computation_of(Rewriting &graph, ValueId id, int depth = 8) {
-    if (graph.value(id).form.type != Element::i64 || !graph.producer(id)) return {};
-    const Node node = *graph.producer(id);
-    if (const auto *op = std::get_if<Elementwise>(&node.op)) return Computation{op->expression, node.inputs};
-    if (!moves(node.op) || node.inputs.size() != 1 || depth == 0) return {};
-    std::optional<Computation> before = computation_of(graph, node.inputs[0], depth - 1);
-    if (!before) return {};
-    const Shape shape = graph.shape(node.inputs[0]);
-    for (ValueId &input : before->inputs) {
-        if (graph.shape(input).empty()) continue;
-        if (graph.shape(input) != shape) return {};
-        input = graph.between(node.op, {input});
-    }
-    const auto *resample = std::get_if<Resample>(&node.op);
-    if (resample && resample->reads_outside() && !keep_fill(graph, *resample, shape, &*before)) return {};
-    return before;
-}
-
-// Nothing lies between kernels as integers of 64 bits, so a node that computes with some computes them, too. Lengths and places are such
-// numbers; there are few of them.
-std::optional<ValueId> compute_sources(Rewriting &graph, const Elementwise &op, const Node &node) {
-    for (size_t i = 0; i < node.inputs.size(); i++) {
-        const std::optional<Computation> source = computation_of(graph, node.inputs[i]);
-        if (!source) continue;
-        scalar::Expression expression = scalar::compose(op.expression, static_cast<int>(i), source->expression);
-        if (expression.steps.size() > most_inlined) return {};
-        std::vector<ValueId> inputs = node.inputs;
-        inputs.insert(inputs.erase(inputs.begin() + std::ptrdiff_t(i)), source->inputs.begin(), source->inputs.end());
-        return graph.result(Elementwise{std::move(expression), op.shape}, std::move(inputs));
-    }
-    return {};
-}
-
 std::optional<ValueId> read_sources(Rewriting &graph, const Elementwise &op, const Node &node) {
     if (makes_readable(graph, op, node)) return {};
     Elementwise changed = op;
@@ -244,10 +118,6 @@ Element type_of_result(const Rewriting &graph, const Elementwise &op, const Node
     for (const ValueId id : node.inputs) types.push_back(graph.value(id).form.type);
     const Result<Element> type = scalar::type_of(op.expression, types);
     return type ? *type : Element::f32;
-}
-
-bool is_exact_in_floats(const std::optional<ValueRange> &range) {
-    return range && range->lo >= -most_exact && range->hi <= most_exact;
 }
 
 // Whether each number of that type which the node answers is an f32.
@@ -345,7 +215,10 @@ std::optional<ValueId> move_sources(Rewriting &graph, const Node &node) {
 Graph store_as_floats(const Graph &graph) {
     return rewrite(graph, [](Rewriting &now, const Node &node) -> std::optional<ValueId> {
         const auto *op = std::get_if<Elementwise>(&node.op);
-        if (!op) return move_sources(now, node);
+        if (!op) {
+            const auto moved = move_sources(now, node);
+            return moved ? moved : reduce_long(now, node);
+        }
         if (const auto result = read_sources(now, *op, node)) return result;
         return store_result(now, *op, node);
     });

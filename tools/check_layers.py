@@ -185,10 +185,11 @@ FOLDERS = {
     "graph/passes": (["graph", "graph/evaluate", "graph/passes/axes", "graph/passes/factors", "graph/passes/functions", "graph/passes/quantization", "graph/rewriting", "workload", "workload/quantization"], []),
     "graph/workloads": (["graph", "workload"], []),
     "network/assignment": ([], []),
+    "network/integers": (["graph", "graph/evaluate", "graph/rewriting", "workload/expression"], []),
     "network/joining": (["graph/memory/memory_plan.h", "network/program.h", "workload", "workload/expression", "workload/nest"], []),
     "network": (
         ["graph", "graph/evaluate", "graph/memory", "graph/rewriting", "graph/workloads", "network/assignment",
-         "network/joining", "workload", "workload/expression", "workload/nest", "workload/quantization"],
+         "network/integers", "network/joining", "workload", "workload/expression", "workload/nest", "workload/quantization"],
         [],
     ),
     "network/alter": (["graph", "graph/evaluate", "graph/passes", "graph/rewriting", "network", "workload", "workload/epilogue"], []),

@@ -452,12 +452,12 @@ TEST(Emit, names_every_node_without_a_kernel) {
     Sketch s;
     const ValueId x = s.input({2, 3}, Element::i64);
     const ValueId many = s.input({2, 3, 2, 3, 2, 3, 2, 3, 2, 3});
-    const ValueId wide = s.node(Reduce{Reduce::Kind::sum, {0}}, {s.elementwise("add(x0,i64:1)", {x})});
+    const ValueId wide = s.node(Reduce{Reduce::Kind::product, {0}}, {s.elementwise("add(x0,i64:1)", {x})});
     const Ids outputs{wide, s.transpose(many, {9, 8, 7, 6, 5, 4, 3, 2, 1, 0})};
     const auto program = emit(std::move(s).finish(outputs));
     ASSERT_FALSE(program);
     EXPECT_EQ(program.error().code, ErrorCode::unsupported);
-    EXPECT_NE(program.error().message.find("(sum): of i64, but networks compute with f32, i32, i8 and u8"),
+    EXPECT_NE(program.error().message.find("(product): of i64, but networks compute with f32, i32, i8 and u8"),
               std::string::npos)
         << program.error().message;
     EXPECT_NE(program.error().message.find("(transpose): with 10 loops of at most 8"), std::string::npos)

@@ -208,6 +208,37 @@ TEST(Programs, IntegersOf64BitsAreComputedAgain) {
         1);
 }
 
+TEST(Programs, IntegersOf64BitsAreReduced) {
+    const auto along = [](Reduce::Kind kind, std::vector<int> axes) { return Reduce{kind, std::move(axes)}; };
+    const SketchedRows rows{
+        {"sums of what is given",
+         [&](Sketch &s) {
+             const ValueId x = s.input({3, 40}, Element::i64);
+             return Outputs{s.node(along(Reduce::Kind::sum, {1}), {x}), s.node(along(Reduce::Kind::sum, {0, 1}), {x})};
+         }},
+        {"sums of what is beyond 32 bits",
+         [&](Sketch &s) {
+             const ValueId wide = s.elementwise("mul(x0,i64:-30007)", {s.input({3, 40}, Element::i64)});
+             const ValueId sum = s.node(along(Reduce::Kind::sum, {1}), {wide});
+             return Outputs{sum, s.elementwise("f32(div(x0,i64:10007))", {sum})};
+         }},
+        {"extremes of what is given",
+         [&](Sketch &s) {
+             const ValueId x = s.transpose(s.input({3, 40}, Element::i64), {1, 0});
+             const ValueId most = s.node(along(Reduce::Kind::maximum, {0}), {x});
+             return Outputs{most, s.node(along(Reduce::Kind::minimum, {1}), {x}),
+                            s.elementwise("equal(x0,x1)", {x, most})};
+         }},
+        {"the least of what is computed in 32 bits",
+         [&](Sketch &s) {
+             const ValueId x = s.elementwise("min(max(mul(x0,i64:300),i64:-2000000000),i64:2000000000)",
+                                             {s.input({5, 6}, Element::i64)});
+             return Outputs{s.node(along(Reduce::Kind::minimum, {1}), {x})};
+         }},
+    };
+    for (const int64_t unit : {1, 16'000'000}) expect_sketched(rows, unit);
+}
+
 // With all of their bits, unlike where something is computed of them.
 TEST(Programs, IntegersOf64BitsAreMoved) {
     const SketchedRows rows{

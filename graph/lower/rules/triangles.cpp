@@ -12,6 +12,8 @@
 namespace kiln::graph {
 namespace {
 
+constexpr int64_t most_terms = 4096;  // of sums that are made one by one
+
 // rows x columns of a type: 1 where `is_one` holds.
 template<typename IsOne>
 ValueId pattern(NodeLowering &node, Element type, const Shape &shape, const IsOne &is_one) {
@@ -25,6 +27,21 @@ ValueId pattern(NodeLowering &node, Element type, const Shape &shape, const IsOn
     return node.constant(Numbers{{type, shape}, std::vector<double>(ones.begin(), ones.end())});
 }
 
+// Nothing lies between kernels as an integer of 64 bits, so each sum of such is one of all elements, zeros in place of those it leaves out.
+ValueId sums_of_all(NodeLowering &node, ValueId x, int axis, bool is_exclusive, bool is_reverse) {
+    const int64_t extent = node.shape(x)[static_cast<size_t>(axis)];
+    Shape apart = node.shape(x), ones(apart.size() + 1, 1);
+    apart.insert(apart.begin() + axis, 1);
+    ones[static_cast<size_t>(axis)] = ones[static_cast<size_t>(axis) + 1] = extent;
+    const ValueId added = pattern(node, Element::boolean, {extent, extent}, [&](int64_t sum, int64_t element) {
+        return element == sum ? !is_exclusive : (element < sum) != is_reverse;
+    });
+    const NumbersOf number{node.type(x)};
+    const ValueId terms = node.elementwise(select(operand(1), operand(0), number(0)),
+                                           {node.reshape(x, apart), node.reshape(added, ones)});
+    return node.reshape(node.add(Reduce{Reduce::Kind::sum, {axis + 1}}, {terms}), node.shape(x));
+}
+
 // Behind zeros, sums of 2, 4, 8 and so on elements in a row. No element meets one that it does not add up, so what is infinite or
 // no number stays where it is, and a long axis takes few steps. Products are the same behind ones.
 template<Function function>
@@ -32,11 +49,15 @@ void cumulative(NodeLowering &node) {
     const ValueId x = node.input(0);
     const int axis = axis_of(node.known_integer(1, "axis"), node.rank(x));
     const int64_t extent = node.shape(x)[static_cast<size_t>(axis)];
+    const bool is_exclusive = node.attributes.flag("exclusive", false),
+               is_reverse = node.attributes.flag("reverse", false);
+    if (function == Function::add && node.type(x) == Element::i64 && extent <= most_terms)
+        return node.result(sums_of_all(node, x, axis, is_exclusive, is_reverse));
     int64_t summed = 1;
     while (summed < extent) summed *= 2;
     int64_t length = extent + summed - 1;
-    const int64_t left_out = node.attributes.flag("exclusive", false) ? 1 : 0;
-    const int64_t first = node.attributes.flag("reverse", false) ? left_out : 1 - summed - left_out;
+    const int64_t left_out = is_exclusive ? 1 : 0;
+    const int64_t first = is_reverse ? left_out : 1 - summed - left_out;
     std::vector<int64_t> places = index_range(first, length);
     for (int64_t &place : places) {
         if (place < 0 || place >= extent) place = Resample::outside;
