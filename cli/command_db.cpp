@@ -85,7 +85,10 @@ int merge(const DbArguments &arguments) {
 int export_records(const DbArguments &arguments) {
     Result<TrialStore> store = open_to_read(arguments.db);
     if (!store) return fail(store.error());
-    const Status status = store->write_export(print_document);  // main() tells where that failed
+    const Status status = store->write_export([](std::string_view part) {
+        print_document(part);
+        return std::ferror(stdout) == 0;  // main() tells where that failed
+    });
     return status ? exit_done : fail(status.error());
 }
 

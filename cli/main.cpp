@@ -15,7 +15,9 @@
 #include "cli/answers/output.h"
 #include "cli/answers/terminal_text.h"
 #include "cli/command.h"
+#include "database/files/lock_wait.h"
 #include "text/shell_word.h"
+#include "tuner/process/interrupt.h"
 #include "tuner/process/standard_streams.h"
 
 namespace kiln {
@@ -44,7 +46,15 @@ int usage_failure(const CLI::App &app, const CLI::ParseError &error, int argc, c
     return fail({ErrorCode::usage, fmt::format("{}; {}", message, help_hint(app, argc, argv))});
 }
 
+void say_what_is_waited_for() {
+    const auto tell_wait = [](const std::string &path) {
+        tell(fmt::format("{}: another process uses it; kiln waits for it (Ctrl-C ends that)", path));
+    };
+    set_lock_wait({tell_wait, interrupted});
+}
+
 int run(int argc, char **argv) {
+    say_what_is_waited_for();
     CLI::App app{
         "kiln finds the fastest convolution kernels for a machine, and builds them, or a whole ONNX network, into a "
         "library.",

@@ -15,9 +15,9 @@ namespace {
 // In each query `{}` stands for the condition on the workload.
 struct ReportText {
     const char *select, *order, *workload;
-    // SQLite sorts all rows that are asked for. Of a row for each trial that is a large file, and counting them is cheap; of the
-    // others there are few, but a look at each trial is behind them.
-    bool has_a_row_a_trial = false;
+    // Of a report with a row for each trial, of which there may be millions: which rows there are, in the column `seq`, with what else may
+    // order them, and how many. The rows that are asked for are found by that alone, and the rest is read for these.
+    const char *rows = nullptr, *count = nullptr;
 };
 
 constexpr ReportText best_report = {
@@ -52,7 +52,13 @@ SELECT
 FROM trials
 WHERE {}
 )sql",
-                                      "created_at, seq", "workload", true};
+                                      "created_at, seq", "workload", R"sql(
+SELECT seq, iif(metric = 'ns', median / 1000, NULL) AS median_us, iif(metric = 'ns', flops / median, NULL) AS gflops
+FROM trials WHERE {}
+)sql",
+                                      R"sql(
+SELECT count(*) FROM (SELECT key AS workload FROM trial JOIN workload ON workload.id = trial.workload_id) WHERE {}
+)sql"};
 
 // sum() is an error where it passes 63 bits; the whole part of total() is the largest number then. The least time is one of the
 // latest measurements, as in `best`. Everything about trials is read from indexes.
@@ -214,6 +220,17 @@ Condition condition(const ReportText &report, const ReportRequest &request) {
     return {fmt::format("{} IN ({})", report.workload, fmt::join(marks, ", ")), {keys.begin(), keys.end()}};
 }
 
+// In the order that is asked for, and not many more than are.
+std::string rows_in_order(const ReportText &report, const std::string &workloads, const ReportRequest &request) {
+    const std::string order = order_of(report, request);
+    std::string condition = workloads;
+    if (request.top && report.rows) {
+        const std::string rows = fmt::format(fmt::runtime(report.rows), workloads);
+        condition = fmt::format("seq IN (SELECT seq FROM ({} ORDER BY {} LIMIT {}))", rows, order, *request.top);
+    }
+    return fmt::format("{} ORDER BY {}", fmt::format(fmt::runtime(report.select), condition), order);
+}
+
 // The first `top` rows, and how many there are.
 Result<Report> first_rows(Statement &rows, std::optional<int64_t> top) {
     Report report;
@@ -238,16 +255,12 @@ Result<Report> read_report(const Connection &connection, const ReportRequest &re
         if (Status s = check_column(connection, report, request.sort); !s) return s.error();
     }
     const Condition wanted = condition(report, request);
-    const std::string select = fmt::format(fmt::runtime(report.select), wanted.sql);
-    const bool is_cut = request.top && report.has_a_row_a_trial;
-    Result<Statement> rows = connection.prepare(
-        fmt::format("{} ORDER BY {} LIMIT {}", select, order_of(report, request), is_cut ? *request.top : -1),
-        wanted.parameters);
+    Result<Statement> rows = connection.prepare(rows_in_order(report, wanted.sql, request), wanted.parameters);
     if (!rows) return rows.error();
     Result<Report> first = first_rows(*rows, request.top);
-    if (!first || !is_cut || first->rows < *request.top) return first;
+    if (!first || !report.rows || !request.top || first->rows < *request.top) return first;
     const Result<Cell> all =
-        connection.query_value(fmt::format("SELECT count(*) FROM ({})", select), wanted.parameters);
+        connection.query_value(fmt::format(fmt::runtime(report.count), wanted.sql), wanted.parameters);
     if (!all) return all.error();
     first->rows = std::get<int64_t>(*all);
     return first;

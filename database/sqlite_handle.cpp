@@ -16,6 +16,11 @@ namespace {
 
 using std::chrono::steady_clock;
 
+LockWait &lock_wait_of_program() {
+    static LockWait wait;
+    return wait;
+}
+
 // A long query ends where the user stopped the work. A transaction that writes goes on: it is short, and what it
 // records is finished.
 constexpr int steps_between_looks = 1'000'000;
@@ -40,6 +45,11 @@ void set_limits(sqlite3 *db) {
 void distrust_file(sqlite3 *db) {
     sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);  // no writable_schema, no shadow tables
     sqlite3_exec(db, "PRAGMA cell_size_check = ON", nullptr, nullptr, nullptr);
+}
+
+bool is_interrupted(const DatabaseHandle &database) {
+    return (database.interrupted && database.interrupted()) ||
+           (database.lock_wait.interrupted && database.lock_wait.interrupted());
 }
 
 Error by_kind(const DatabaseHandle &database, int code, const std::string &reason) {
@@ -67,6 +77,7 @@ Error by_kind(const DatabaseHandle &database, int code, const std::string &reaso
             return environment_error(reason + "; make room and run again, all that was recorded before is kept");
         case SQLITE_BUSY:
         case SQLITE_LOCKED:
+            if (is_interrupted(database)) return {ErrorCode::interrupted, reason};
             return environment_error(
                 fmt::format("{}; another process held the lock for more than {} s, end it and run again", reason,
                             std::chrono::duration<double>(database.patience).count()));
@@ -84,6 +95,8 @@ Error by_kind(const DatabaseHandle &database, int code, const std::string &reaso
 }
 
 }  // namespace
+
+void set_lock_wait(LockWait wait) { lock_wait_of_program() = std::move(wait); }
 
 DatabaseHandle::~DatabaseHandle() {
     for (const auto &[text, statement] : kept) sqlite3_finalize(statement);
@@ -115,8 +128,14 @@ void keep(DatabaseHandle &database, sqlite3_stmt *statement) {
 int wait_for_lock(void *context, int earlier_calls) {
     auto *database = static_cast<DatabaseHandle *>(context);
     const auto now = steady_clock::now();
-    if (earlier_calls == 0) database->waiting_since = now;
-    if (now - database->waiting_since >= database->patience) return 0;
+    if (earlier_calls == 0) database->waiting_since = now, database->told = false;
+    const auto waited = now - database->waiting_since;
+    const LockWait &wait = database->lock_wait;
+    if (waited >= database->patience || (waited >= wait.when_interrupted && is_interrupted(*database))) return 0;
+    if (!database->told && waited >= wait.silent && wait.tell) {
+        database->told = true;
+        wait.tell(database->path);
+    }
     const int64_t longest_us = 1000 << std::min(earlier_calls, 5);
     const int64_t jitter_us = now.time_since_epoch().count() / 1000 % longest_us;
     std::this_thread::sleep_for(std::chrono::microseconds(longest_us / 2 + jitter_us / 2));
@@ -149,6 +168,7 @@ Status open_handle(DatabaseHandle &database, const std::string &path, int flags)
     if (const int code = sqlite3_open_v2(name.c_str(), &database.db, flags, files); code != SQLITE_OK) {
         return explain(database, code);
     }
+    database.lock_wait = lock_wait_of_program();
     sqlite3_busy_handler(database.db, wait_for_lock, &database);
     sqlite3_progress_handler(database.db, steps_between_looks, look_for_interrupt, &database);
     set_limits(database.db);

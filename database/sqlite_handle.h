@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "database/files/lock_wait.h"
 #include "workload/result.h"
 
 namespace kiln {
@@ -17,7 +18,9 @@ struct DatabaseHandle {
     std::string path;  // as messages name it
     sqlite3 *db = nullptr;
     std::chrono::milliseconds patience{};
+    LockWait lock_wait;
     std::chrono::steady_clock::time_point waiting_since;
+    bool told = false;                  // that it waits
     std::function<bool()> interrupted;  // may be empty
     // Statements for the next time, by text: reset and without values. Null while one is in use.
     std::map<std::string, sqlite3_stmt *, std::less<>> kept;

@@ -94,22 +94,24 @@ RecordSource TrialStore::source() const {
             }};
 }
 
-Status TrialStore::write_export(const std::function<void(std::string_view)> &write) const {
+Status TrialStore::write_export(const std::function<bool(std::string_view)> &write) const {
     const RecordSource records = source();
     const Status whole = records.for_each([](const Record &) { return Status(); });
     if (!whole) return Error{whole.error().code, whole.error().message + "; restore a copy"};
-    write(export_head);
-    write("\n");
-    return records.for_each([&](const Record &record) -> Status {
-        write(record_text(record));
-        write("\n");
-        return {};
+    bool is_read = write(export_head) && write("\n");
+    const Status written = !is_read ? Status() : records.for_each([&](const Record &record) -> Status {
+        is_read = write(record_text(record)) && write("\n");
+        return is_read ? Status() : Error{ErrorCode::interrupted, "nobody reads on"};
     });
+    return is_read ? written : Status();
 }
 
 Result<std::string> TrialStore::export_text() const {
     std::string text;
-    const Status status = write_export([&](std::string_view part) { text += part; });
+    const Status status = write_export([&](std::string_view part) {
+        text += part;
+        return true;
+    });
     if (!status) return status.error();
     return text;
 }

@@ -115,6 +115,17 @@ Result<std::vector<Trial>> TrialStore::usable_trials(const TrialFilter &filter) 
     return read_trials(state_->connection, "trials", conditions);
 }
 
+Result<std::vector<std::string>> TrialStore::workloads_measured_in(Metric metric) const {
+    const Result<Table> rows = state_->connection.query(
+        "SELECT DISTINCT workload.key FROM measurement JOIN trial ON trial.measurement_id = measurement.id "
+        "JOIN workload ON workload.id = trial.workload_id WHERE metric = ? ORDER BY workload.key",
+        {std::string(name(metric))});
+    if (!rows) return rows.error();
+    std::vector<std::string> keys;
+    for (const std::vector<Cell> &row : rows->rows) keys.push_back(std::get<std::string>(row.at(0)));
+    return keys;
+}
+
 Result<std::optional<Trial>> TrialStore::trial(const std::string &id) const {
     if (id.size() < 4 || id.size() > 32 || id.find_first_not_of("0123456789abcdef") != std::string::npos) {
         return bad_input(fmt::format("`{}` is not a trial's id: 4 to 32 digits of 0-9, a-f", id));

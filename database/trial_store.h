@@ -80,6 +80,7 @@ public:
     Result<int64_t> last_arrival() const;  // of all trials; 0 where there is none
     // Of these, those that are ok and whose very object did not fail in another trial of the workload: the view `usable`.
     Result<std::vector<Trial>> usable_trials(const TrialFilter &filter) const;
+    Result<std::vector<std::string>> workloads_measured_in(Metric metric) const;  // keys
     Result<std::optional<Trial>> trial(const std::string &id) const;  // a unique prefix of at least 4 digits will do
     // The latest, where one object was measured more than once.
     Result<std::optional<Measurement>> measurement(const std::string &object_hash, const std::string &machine,
@@ -102,8 +103,8 @@ public:
     RecordSource source() const;
 
     // All of the database as text, a line at a time: the same records give the same text. Nothing is written where a
-    // record was damaged.
-    Status write_export(const std::function<void(std::string_view)> &write) const;
+    // record was damaged. Ends once `write` answers false: then nobody reads on.
+    Status write_export(const std::function<bool(std::string_view)> &write) const;
     Result<std::string> export_text() const;
 
     // 32 hex digits that name the recorded trials, measurements and races: the same in every database that has the same

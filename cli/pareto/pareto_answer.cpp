@@ -88,8 +88,11 @@ Result<Table> pareto_table(const TrialStore &store, const std::optional<std::vec
                            size_t *without) {
     const auto layers = layers_of(store, workloads);
     if (!layers) return layers.error();
+    const auto counted_keys = store.workloads_measured_in(Metric::cycles);
+    if (!counted_keys) return counted_keys.error();
     Groups groups;
     for (const NamedLayer &layer : *layers) {
+        if (!std::ranges::binary_search(*counted_keys, layer.key)) continue;
         if (Status s = add_kernels(store, layer, &groups); !s) return s.error();
     }
     if (groups.empty()) {

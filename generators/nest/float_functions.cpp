@@ -146,7 +146,8 @@ Expr power(const Expr &x, const Expr &y) {
     const Expr of_negative = select(!is_whole, of_part, is_odd, -size, size);
     const Expr sign_of_zero = select(is_whole && is_odd, bits_of_sign(x), Expr(uint32_t{0}));
     const Expr of_zero = reinterpret<float>(select(y < 0.0f, Expr(bits_of_infinity), Expr(uint32_t{0})) | sign_of_zero);
-    return select(y == 0.0f, 1.0f, is_not_a_number(x), x, x == 0.0f, of_zero, x < 0.0f, of_negative, size);
+    return select(y == 0.0f || x == 1.0f, 1.0f, is_not_a_number(x), x, is_not_a_number(y), y, x == 0.0f, of_zero,
+                  x < 0.0f, of_negative, size);
 }
 
 // A power by a few quarters is a product of x and its square roots. Local response normalization has 3 of them. Only the

@@ -142,8 +142,27 @@ Expr sum_of(const Expr &a, const Expr &b) {
     return is_sum(a) || is_sum(b) ? strict(Internal::Call::strict_add, strict(a), strict(b)) : a + b;
 }
 
+// Nor may what Halide knows of numbers be said of infinities and NaN: that x - x is 0, x / x 1, and 0 * x 0.
 Expr difference_of(const Expr &a, const Expr &b) {
+    if (Internal::equal(a, b)) return strict(Internal::Call::strict_sub, a, b);
     return is_sum(a) || is_sum(b) ? strict(Internal::Call::strict_sub, strict(a), strict(b)) : a - b;
+}
+
+Expr product_of(const Expr &a, const Expr &b) {
+    return Internal::is_const_zero(a) || Internal::is_const_zero(b) ? strict(Internal::Call::strict_mul, a, b) : a * b;
+}
+
+Expr quotient_of(const Expr &a, const Expr &b) {
+    return Internal::equal(a, b) ? strict(Internal::Call::strict_div, a, b) : float_quotient(a, b);
+}
+
+// Halide makes the contrary of b < a of a <= b, which holds where one of them is NaN. Strict comparisons are not joined.
+Expr is_at_most(const Expr &a, const Expr &b) {
+    if (!a.type().is_float()) return a <= b;
+    const auto compared = [&](Internal::Call::IntrinsicOp comparison) {
+        return Internal::Call::make(Bool(), comparison, {a, b}, Internal::Call::PureIntrinsic);
+    };
+    return compared(Internal::Call::strict_lt) || compared(Internal::Call::strict_eq);
 }
 
 bool is_extreme(const Expr &x) {
@@ -182,9 +201,9 @@ Expr arithmetic(Function function, const Expr &a, const Expr &b) {
         case Function::subtract:
             return difference_of(a, b);
         case Function::multiply:
-            return a * b;
+            return product_of(a, b);
         case Function::divide:
-            return float_quotient(a, b);
+            return quotient_of(a, b);
         case Function::remainder:
             return a.type().bits() == 64 ? a % b : remainder(a, b);
         case Function::power:
@@ -203,7 +222,7 @@ Expr of_two(Function function, const Expr &a, const Expr &b) {
         case Function::less:
             return a < b;
         case Function::less_or_equal:
-            return a <= b;
+            return is_at_most(a, b);
         case Function::logical_and:
             return a && b;
         case Function::logical_or:

@@ -22,6 +22,17 @@ std::string text_of(const TrialStore &store) {
     return text.ok() ? *text : "";
 }
 
+// A pipe that nobody reads any more.
+std::string first_lines_of(const TrialStore &store, size_t parts) {
+    std::string text;
+    const Status status = store.write_export([&](std::string_view part) {
+        text += part;
+        return --parts > 0;
+    });
+    EXPECT_TRUE(status.ok()) << status.error().message;
+    return text;
+}
+
 RecordCounts merge(TrialStore &into, const TrialStore &from) {
     const Result<RecordCounts> added = into.merge(from);
     EXPECT_TRUE(added.ok()) << added.error().message;
@@ -106,6 +117,18 @@ TEST(Merge, ExportImportExportIsTheSameText) {
         for (const std::string &line : lines) joined += line + "\r\n";
         EXPECT_EQ(text_of(imported(joined)), text_of(merged({&a, &b})));
     }
+}
+
+TEST(Merge, AnExportEndsWhereNobodyReadsOn) {
+    TrialStore store = empty();
+    for (const char c : {'a', 'b'}) {
+        const Sample s = sample(c, 100);
+        ASSERT_TRUE(store.append(s.trial, s.measurement).ok());
+    }
+    const std::string whole = text_of(store);
+    EXPECT_EQ(first_lines_of(store, 1) + "\n", lines_of(whole)[0] + "\n");
+    EXPECT_EQ(first_lines_of(store, 4), lines_of(whole)[0] + "\n" + lines_of(whole)[1] + "\n");
+    EXPECT_EQ(first_lines_of(store, 1000), whole);
 }
 
 TEST(Merge, CountsWhatIsNew) {

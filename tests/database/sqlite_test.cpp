@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "database/files/lock_wait.h"
 #include "tests/database/scratch_folder.h"
 
 namespace kiln {
@@ -94,6 +95,27 @@ TEST(Connection, WaitsForALockAndInTheEndSaysWhoHeldIt) {
 
     ASSERT_TRUE(transaction->commit().ok());
     EXPECT_TRUE(Transaction::begin(*other).ok());
+}
+
+TEST(Connection, TellsOnceThatItWaitsAndEndsWhereTheUserStops) {
+    const ScratchFolder folder;
+    const std::string path = folder / "locked.db";
+    Result<Connection> holder = Connection::open(path, OpenMode::create);
+    ASSERT_TRUE(holder.ok());
+    Result<Transaction> transaction = Transaction::begin(*holder);
+    ASSERT_TRUE(transaction.ok());
+    std::vector<std::string> told;
+    set_lock_wait({.tell = [&](const std::string &file) { told.push_back(file); },
+                   .interrupted = [&] { return !told.empty(); },
+                   .silent = 20ms,
+                   .when_interrupted = 60ms});
+    Result<Connection> other = Connection::open(path, OpenMode::write);
+    set_lock_wait({});
+    ASSERT_TRUE(other.ok());
+    const Result<Transaction> refused = Transaction::begin(*other);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::interrupted);
+    EXPECT_EQ(told, std::vector<std::string>{path});
 }
 
 TEST(Connection, FileNamesAreNotUris) {

@@ -281,6 +281,20 @@ TEST(Best, OverWhatAFilterLeavesOpenIsTheLowestTime) {
     EXPECT_EQ(store.best({.workload = "conv2d/none"})->has_value(), false);
 }
 
+TEST(TrialStore, NamesTheWorkloadsThatWereMeasuredInAMetric) {
+    TrialStore store = in_memory();
+    for (const char *key : {"conv2d/b", "conv2d/a", "conv2d/b"}) {
+        Sample counted = sample(key[7], 5);
+        counted.trial.workload = key;
+        counted.measurement.metric = Metric::cycles;
+        append(store, counted);
+    }
+    append(store, sample('c', 100));
+    EXPECT_EQ(*store.workloads_measured_in(Metric::cycles), (std::vector<std::string>{"conv2d/a", "conv2d/b"}));
+    EXPECT_EQ(*store.workloads_measured_in(Metric::ns), std::vector<std::string>{sample_trial().workload});
+    EXPECT_TRUE(store.workloads_measured_in(Metric::instructions)->empty());
+}
+
 // Whether such a kernel is right is up to chance.
 TEST(Best, AKernelThatAlsoFailedIsNotUsed) {
     const struct {
@@ -364,6 +378,12 @@ TEST(Reports, ChooseSortAndCut) {
     EXPECT_EQ(medians({.kind = ReportKind::best, .sort = "median_us", .top = 1}), "2: 700");
     EXPECT_EQ(medians({.kind = kind, .top = 0}), "6:");
     EXPECT_EQ(medians({.kind = kind, .sort = "median_us", .top = 7}), "6: 700 800 900 1000 9000 -");
+    const Report plain = *store.report({.kind = kind});
+    for (const std::string &column : plain.table.columns) {
+        std::vector<std::vector<Cell>> rows = store.report({.kind = kind, .sort = column})->table.rows;
+        rows.resize(3);
+        EXPECT_EQ(store.report({.kind = kind, .sort = column, .top = 3})->table.rows, rows) << column;
+    }
     for (const int64_t top : {0, 1, 2, 3}) {
         const Report report = *store.report({.kind = ReportKind::workloads, .top = top});
         EXPECT_EQ(report.rows, 2) << top;

@@ -234,6 +234,14 @@ TEST_F(NestKernels, FunctionsKeepToLibmAtTheirCorners) {
         {"sub(x0,inf)", [](double x) { return x - HUGE_VAL; }},
         {"div(x0,0)", [](double x) { return x * HUGE_VAL; }},
         {"div(add(x0,1),-0)", [](double x) { return (x + 1) * -HUGE_VAL; }},
+        // What holds of numbers does not of infinities and NaN.
+        {"sub(x0,x0)", [](double x) { return x - x; }},
+        {"div(x0,x0)", [](double x) { return x / x; }},
+        {"mul(x0,0)", [](double x) { return x * 0; }},
+        {"select(less_or_equal(0,x0),x0,7)", [](double x) { return x >= 0 ? x : 7; }},
+        {"select(less_or_equal(x0,1),x0,7)", [](double x) { return x <= 1 ? x : 7; }},
+        {"select(less_or_equal(x0,x0),1,0)", [](double x) { return double(x <= x); }},
+        {"pow(x0,div(x0,x0))", [](double x) { return std::pow(x, x / x); }, 4e-6f},
         // A zero has a sign.
         {"reciprocal(select(is_inf(x0),0,-0))", [](double x) { return std::isinf(x) ? HUGE_VAL : -HUGE_VAL; }},
         {"div(3,select(is_inf(x0),-0,0))", [](double x) { return std::isinf(x) ? -HUGE_VAL : HUGE_VAL; }},

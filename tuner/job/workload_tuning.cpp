@@ -273,10 +273,12 @@ Result<WorkloadTuning::End> WorkloadTuning::finish(int64_t race_time_ns, End end
         if (Status s = take_up_recorded(); !s) return s.error();
         Result<std::optional<Race>> race = race_.run(race_time_ns);
         if (!race && race.error().code != ErrorCode::interrupted) return race.error();
-        take_up(race_);
+        if (Status s = take_up(race_); !s) return s.error();
         if (race && *race) adopt(**race);
         if (!race)
             end = job_.options.time_limit_ns && !job_.environment.interrupted() ? End::out_of_time : End::interrupted;
+    } else if (end != End::interrupted) {
+        if (Status s = take_up(race_); !s) return s.error();
     }
     if (!told_start_) tell(TuneProgress::Event::workload_started);
     describe_problem(end);
@@ -285,16 +287,19 @@ Result<WorkloadTuning::End> WorkloadTuning::finish(int64_t race_time_ns, End end
 }
 
 // Kernels that failed on the way to a race are none of the job's any more.
-void WorkloadTuning::take_up(const WorkloadRace &race) {
+Status WorkloadTuning::take_up(const WorkloadRace &race) {
     tuned_.failures += race.failures();
     tuned_.new_failures += race.failures();
-    const std::optional<WorkloadRace::Winner> fastest = race.fastest_recorded();
-    tuned_.best_ns = fastest ? std::optional(fastest->median_ns) : std::nullopt;
-    tuned_.best_candidate = fastest ? fastest->candidate : std::string();
-    tuned_.default_ns = fastest ? fastest->default_ns : std::nullopt;
-    if (race.notes().empty()) return;
+    const Result<std::optional<WorkloadRace::Winner>> recorded = race.best_recorded();
+    if (!recorded) return recorded.error();
+    const std::optional<WorkloadRace::Winner> &best = *recorded;
+    tuned_.best_ns = best ? std::optional(best->median_ns) : std::nullopt;
+    tuned_.best_candidate = best ? best->candidate : std::string();
+    tuned_.default_ns = best ? best->default_ns : std::nullopt;
+    if (race.notes().empty()) return {};
     last_failure_ = race.notes().back();
     tuned_.race.emplace().notes = race.notes();
+    return {};
 }
 
 // The fastest of the job's own trials is its best, whatever single measurements said before.

@@ -74,7 +74,7 @@ private:
     void count_time(const Trial &trial, const Candidate &candidate, const RecordedTime &time,
                     const std::optional<Artifact> &artifact);
     bool count_again(const Trial &later, const Candidate &candidate, const std::optional<RecordedTime> &time);
-    void take_up(const WorkloadRace &race);
+    Status take_up(const WorkloadRace &race);
     void adopt(const Race &race);
     bool in_some_space(const Candidate &candidate) const;
     bool is_default(const Candidate &candidate) const { return candidate == spaces_.front().default_candidate(); }

@@ -120,8 +120,7 @@ std::optional<ValueId> initial_state(NodeLowering &node, const RecurrentInputs &
 }
 
 template<RecurrentKind kind, StepRule step>
-void recurrent(NodeLowering &node) {
-    const RecurrentInputs inputs = recurrent_inputs(node, kind);
+void recurrent(NodeLowering &node, const RecurrentInputs &inputs) {
     check_steps_of_sequence(inputs.steps, inputs.directions());
     std::vector<ValueId> sequences, last_h, last_c;
     for (int direction = 0; direction < inputs.directions(); direction++) {
@@ -153,8 +152,20 @@ void recurrent(NodeLowering &node) {
 
 }  // namespace
 
-void rnn(NodeLowering &node) { recurrent<RecurrentKind::rnn, rnn_step>(node); }
-void gru(NodeLowering &node) { recurrent<RecurrentKind::gru, gru_step>(node); }
-void lstm(NodeLowering &node) { recurrent<RecurrentKind::lstm, lstm_step>(node); }
+void rnn(NodeLowering &node) {
+    recurrent<RecurrentKind::rnn, rnn_step>(node, recurrent_inputs(node, RecurrentKind::rnn));
+}
+
+void gru(NodeLowering &node) {
+    recurrent<RecurrentKind::gru, gru_step>(node, recurrent_inputs(node, RecurrentKind::gru));
+}
+
+void lstm(NodeLowering &node) {
+    recurrent<RecurrentKind::lstm, lstm_step>(node, recurrent_inputs(node, RecurrentKind::lstm));
+}
+
+void dynamic_quantize_lstm(NodeLowering &node) {
+    recurrent<RecurrentKind::lstm, lstm_step>(node, quantized_recurrent_inputs(node));
+}
 
 }  // namespace kiln::graph

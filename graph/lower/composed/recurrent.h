@@ -15,4 +15,7 @@ void rnn(NodeLowering &node);
 void gru(NodeLowering &node);
 void lstm(NodeLowering &node);
 
+// onnxruntime's LSTM of quantized weights, whose products are of quanta: the sequence and each state are quantized by their ranges.
+void dynamic_quantize_lstm(NodeLowering &node);
+
 }  // namespace kiln::graph

@@ -5,10 +5,12 @@
 #include <string>
 #include <utility>
 
+#include "graph/lower/node/dynamic_quanta.h"
 #include "graph/lower/node/formulas.h"
 #include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
 #include "graph/lower/node/shown_names.h"
+#include "graph/quantized_forms.h"
 
 namespace kiln::graph {
 namespace {
@@ -34,13 +36,17 @@ std::vector<bool> directions(const NodeLowering &node) {
            ", which must be 'forward', 'reverse' or 'bidirectional'");
 }
 
+void expect_shape(const NodeLowering &node, int input, const Shape &expected, std::string_view what) {
+    const Shape &shape = node.shape(node.input(input));
+    if (shape != expected)
+        reject("its input " + shown(what) + " of shape " + to_text(shape) + " is not " + to_text(expected));
+}
+
 // Numbers of the sequence's type.
 void expect_form(const NodeLowering &node, int input, const Shape &expected, std::string_view what) {
     if (!node.has_input(input)) return;
     const ValueId value = node.input(input);
-    if (node.shape(value) != expected) {
-        reject("its input " + shown(what) + " of shape " + to_text(node.shape(value)) + " is not " + to_text(expected));
-    }
+    expect_shape(node, input, expected, what);
     if (node.type(value) != node.type(node.input(0))) {
         reject("its input " + shown(what) + " is " + std::string(name(node.type(value))) + ", and its sequence " +
                std::string(name(node.type(node.input(0)))));
@@ -127,9 +133,8 @@ std::vector<std::string> default_activations(RecurrentKind kind) {
     return {};
 }
 
-}  // namespace
-
-RecurrentInputs recurrent_inputs(NodeLowering &node, RecurrentKind kind) {
+// All but the weights. Inputs behind them have the same places in all operators.
+RecurrentInputs inputs_of(NodeLowering &node, RecurrentKind kind, int axis_of_hidden) {
     RecurrentInputs inputs;
     inputs.reversed = directions(node);
     inputs.is_batch_first = node.attributes.flag("layout", false);
@@ -139,7 +144,7 @@ RecurrentInputs recurrent_inputs(NodeLowering &node, RecurrentKind kind) {
     inputs.sequence = inputs.is_batch_first ? node.transpose(node.input(0), {1, 0, 2}) : node.input(0);
     inputs.steps = x[inputs.is_batch_first ? 1 : 0];
     inputs.batch = x[inputs.is_batch_first ? 0 : 1];
-    inputs.hidden = r[2];
+    inputs.hidden = r[static_cast<size_t>(axis_of_hidden)];
     if (inputs.steps == 0 || inputs.batch == 0 || inputs.hidden == 0 || x[2] == 0)
         refuse("its sequence or its state is empty");
     const int64_t hidden = node.attributes.integer("hidden_size", inputs.hidden);
@@ -149,8 +154,6 @@ RecurrentInputs recurrent_inputs(NodeLowering &node, RecurrentKind kind) {
     const int64_t d = inputs.directions(), all = gates_of(kind) * inputs.hidden;
     const Shape state =
         inputs.is_batch_first ? Shape{inputs.batch, d, inputs.hidden} : Shape{d, inputs.batch, inputs.hidden};
-    expect_form(node, 1, {d, all, x[2]}, "W");
-    expect_form(node, 2, {d, all, inputs.hidden}, "R");
     expect_form(node, 3, {d, 2 * all}, "B");
     expect_form(node, 5, state, "initial_h");
     if (kind == RecurrentKind::lstm) {
@@ -158,6 +161,43 @@ RecurrentInputs recurrent_inputs(NodeLowering &node, RecurrentKind kind) {
         expect_form(node, 7, {d, 3 * inputs.hidden}, "P");
     }
     inputs.is_inside = steps_inside(node, inputs.steps, inputs.batch);
+    return inputs;
+}
+
+// Directions x columns x 4 * hidden, with a scale and a zero point for each direction, or each of its columns.
+ValueId dequantized_weights(NodeLowering &node, int input, int scale, const Shape &shape, std::string_view what) {
+    expect_shape(node, input, shape, what);
+    const auto parameter = [&](int at, std::string_view of) {
+        const Shape own = node.shape(node.input(at));
+        if (own == Shape{shape[0]}) return node.reshape(node.input(at), {shape[0], 1, 1});
+        if (own == Shape{shape[0], shape[2]}) return node.reshape(node.input(at), {shape[0], 1, shape[2]});
+        reject("its " + std::string(of) + " of " + shown(what) + ", of shape " + to_text(own) + ", is neither " +
+               to_text({shape[0]}) + " nor " + to_text({shape[0], shape[2]}));
+    };
+    const ValueId numbers =
+        node.elementwise(dequantization(ZeroPoint::operand),
+                         {node.input(input), parameter(scale, "scale"), parameter(scale + 1, "zero point")});
+    return node.transpose(numbers, {0, 2, 1});
+}
+
+}  // namespace
+
+RecurrentInputs recurrent_inputs(NodeLowering &node, RecurrentKind kind) {
+    RecurrentInputs inputs = inputs_of(node, kind, 2);
+    const int64_t d = inputs.directions(), all = gates_of(kind) * inputs.hidden;
+    expect_form(node, 1, {d, all, node.shape(inputs.sequence)[2]}, "W");
+    expect_form(node, 2, {d, all, inputs.hidden}, "R");
+    inputs.weights = node.input(1), inputs.recurrent_weights = node.input(2);
+    return inputs;
+}
+
+RecurrentInputs quantized_recurrent_inputs(NodeLowering &node) {
+    RecurrentInputs inputs = inputs_of(node, RecurrentKind::lstm, 1);
+    const int64_t d = inputs.directions(), all = gates_of(RecurrentKind::lstm) * inputs.hidden;
+    inputs.weights = dequantized_weights(node, 1, 8, {d, node.shape(inputs.sequence)[2], all}, "W");
+    inputs.recurrent_weights = dequantized_weights(node, 2, 10, {d, inputs.hidden, all}, "R");
+    inputs.sequence = rounded_dynamically(node, inputs.sequence);
+    inputs.quantizes_states = true;
     return inputs;
 }
 
@@ -171,12 +211,12 @@ RecurrentCell::RecurrentCell(NodeLowering &node, RecurrentKind kind, const Recur
     const bool is_gru = kind == RecurrentKind::gru;
     const int64_t hidden = inputs.hidden, all = gates_ * hidden;
     const int64_t recurrent = is_gru && !is_linear_ ? 2 * hidden : all;  // gates that see the state as it is
-    weights_ = node.transpose(part(2, 0, recurrent), {1, 0});
-    if (recurrent < all) reset_weights_ = node.transpose(part(2, recurrent, hidden), {1, 0});
+    weights_ = node.transpose(part(inputs.recurrent_weights, 0, recurrent), {1, 0});
+    if (recurrent < all) reset_weights_ = node.transpose(part(inputs.recurrent_weights, recurrent, hidden), {1, 0});
 
     const int64_t features = node.shape(inputs.sequence)[2];
     const ValueId rows = node.reshape(inputs.sequence, {inputs.steps * inputs.batch, features});
-    projected_ = node.add(MatrixProduct{}, {rows, node.transpose(part(1, 0, all), {1, 0})});
+    projected_ = node.add(MatrixProduct{}, {rows, node.transpose(part(inputs.weights, 0, all), {1, 0})});
     if (node.has_input(3)) projected_ = node.elementwise(operand(0) + operand(1), {projected_, bias()});
     projected_ = node.reshape(projected_, {inputs.steps, inputs.batch, all});
 }
@@ -189,8 +229,8 @@ ValueId RecurrentCell::zeros(int64_t count) const {
 // Both biases of each gate, but for that of a gate which is reset between them.
 ValueId RecurrentCell::bias() {
     const int64_t hidden = inputs_.hidden, all = gates_ * hidden;
-    const ValueId of_input = part(3, 0, all);
-    ValueId of_state = part(3, all, all);
+    const ValueId of_input = part(node_.input(3), 0, all);
+    ValueId of_state = part(node_.input(3), all, all);
     if (is_linear_) {
         reset_bias_ = take(node_, of_state, {{0, index_range(2 * hidden, hidden)}});
         state_bias_ = node_.add(Concat{0}, {zeros(2 * hidden), *reset_bias_});
@@ -199,8 +239,7 @@ ValueId RecurrentCell::bias() {
     return node_.elementwise(operand(0) + operand(1), {of_input, of_state});
 }
 
-ValueId RecurrentCell::part(int input, int64_t first, int64_t count) const {
-    const ValueId all = node_.input(input);
+ValueId RecurrentCell::part(ValueId all, int64_t first, int64_t count) const {
     Shape shape = node_.shape(all);
     const ValueId own = take(node_, all, {{0, {direction_}}, {1, index_range(first, count)}});
     shape.erase(shape.begin());
@@ -249,8 +288,10 @@ ValueId RecurrentCell::where_inside(int64_t t, ValueId then, std::optional<Value
     return node_.elementwise(select(operand(0), operand(1), operand(2)), {is_inside, then, *otherwise});
 }
 
+ValueId RecurrentCell::seen(ValueId h) const { return inputs_.quantizes_states ? rounded_dynamically(node_, h) : h; }
+
 ValueId RecurrentCell::recur(ValueId h) const {
-    const ValueId sums = node_.add(MatrixProduct{}, {h, weights_});
+    const ValueId sums = node_.add(MatrixProduct{}, {seen(h), weights_});
     return state_bias_ ? node_.elementwise(operand(0) + operand(1), {sums, *state_bias_}) : sums;
 }
 
@@ -262,7 +303,7 @@ ValueId RecurrentCell::gate(ValueId sums, int index) const {
 
 std::optional<ValueId> RecurrentCell::peephole(int gate) const {
     if (!node_.has_input(7) || node_.is_known_zero(node_.input(7))) return {};
-    return part(7, gate * inputs_.hidden, inputs_.hidden);
+    return part(node_.input(7), gate * inputs_.hidden, inputs_.hidden);
 }
 
 }  // namespace kiln::graph

@@ -11,18 +11,23 @@ namespace kiln::graph {
 
 enum class RecurrentKind { rnn, gru, lstm };
 
-// The node's inputs, checked. `sequence` is steps x batch x features whatever the node's layout.
+// The node's inputs, checked. `sequence` is steps x batch x features whatever the node's layout, and weights are as ONNX's operators have
+// them: directions x gates * hidden x features, or hidden.
 struct RecurrentInputs {
-    ValueId sequence = 0;
+    ValueId sequence = 0, weights = 0, recurrent_weights = 0;
     int64_t steps = 0, batch = 0, hidden = 0;
     std::vector<bool> reversed;  // one a direction
     bool is_batch_first = false;
     std::optional<ValueId> is_inside;  // steps x batch x 1: whether a step is one of its sequence; nothing: all are
+    bool quantizes_states = false;     // products are of quanta: the state of each step is quantized by its own range
 
     int directions() const { return static_cast<int>(reversed.size()); }
 };
 
 RecurrentInputs recurrent_inputs(NodeLowering &node, RecurrentKind kind);
+
+// The inputs of onnxruntime's DynamicQuantizeLSTM: quantized weights are transposed there. The sequence is quantized by its range.
+RecurrentInputs quantized_recurrent_inputs(NodeLowering &node);
 
 class RecurrentCell {
 public:
@@ -52,7 +57,8 @@ public:
 private:
     using Activation = std::function<Expression(const Expression &)>;
 
-    ValueId part(int input, int64_t first, int64_t count) const;  // along the second axis, of this direction
+    ValueId part(ValueId all, int64_t first, int64_t count) const;  // along the second axis, of this direction
+    ValueId seen(ValueId h) const;                                  // what a product sees of a state
     ValueId zeros(int64_t count) const;
     ValueId bias();
     void read_activations(RecurrentKind kind);

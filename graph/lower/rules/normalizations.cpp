@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "graph/lower/node/formulas.h"
+#include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
 #include "graph/lower/rules/rule.h"
 
@@ -229,6 +230,31 @@ void skip_layer_normalization(NodeLowering &node) {
     layer_normalized(node, skip_sum(node, 4), 2);
 }
 
+// What each word, its place and its segment give, added up and normalized; then how many words the mask keeps of each text, and the sum.
+// Places that the node does not have are counted.
+void embed_layer_normalization(NodeLowering &node) {
+    const ValueId words = node.input(0);
+    const Shape shape = node.shape(words);
+    if (shape.size() != 2) reject("its input of shape " + to_text(shape) + " has not the axes of batch and words");
+    const auto rows = [&](int table, ValueId indices) { return node.add(Gather{0}, {node.input(table), indices}); };
+    const ValueId places = node.has_input(8) ? node.input(8) : counted_along(node, shape[1], 1, 2);
+    std::vector<ValueId> terms{rows(2, words), rows(3, places)};
+    Expression sum = operand(0) + operand(1);
+    if (node.has_input(1) && node.has_input(4)) {
+        terms.push_back(rows(4, node.input(1)));
+        sum = sum + operand(2);
+    }
+    const ValueId y = node.elementwise(sum, terms);
+    const Along along{y, {2}, epsilon(node, 1e-12f)};
+    node.result(scaled(node, mean_variance(node, along), node.input(5), node.input(6)));
+    if (node.wants(2)) node.result(y, 2);
+    if (!node.wants(1)) return;
+    const ValueId zeros = node.constant(Numbers{{Element::i32, {shape[0]}}, std::vector<int64_t>(size_t(shape[0]))});
+    node.result(
+        node.has_input(7) ? node.reshape(node.add(Reduce{Reduce::Kind::sum, {1}}, {node.input(7)}), {shape[0]}) : zeros,
+        1);
+}
+
 void skip_rms_normalization(NodeLowering &node) {
     const Element type = node.type(node.input(0));
     node.compute_in_f32({type, Element::f32, Element::f32, type});
@@ -264,6 +290,7 @@ constexpr Rule rows_of_normalization[] = {
     {"BatchNormalization", 7, {5, 5}, 5, "epsilon momentum spatial", batch_normalization},
     {"BatchNormalization", 9, {5, 5}, 5, "epsilon momentum", batch_normalization},
     {"BatchNormalization", 14, {5, 5}, 3, "epsilon momentum training_mode", batch_normalization},
+    {"EmbedLayerNormalization", 1, {1, 9}, 3, "epsilon mask_index_type", embed_layer_normalization, microsoft},
     {"GroupNormalization", 18, {3, 3}, 1, "epsilon num_groups", group_normalization},
     {"GroupNormalization", 21, {3, 3}, 1, "epsilon num_groups stash_type", group_normalization},
     {"InstanceNormalization", 1, {3, 3}, 1, "consumed_inputs epsilon", instance_normalization},

@@ -1,4 +1,5 @@
 // QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear, ConvInteger and MatMulInteger.
+#include "graph/lower/node/dynamic_quanta.h"
 #include "graph/lower/node/formulas.h"
 #include "graph/lower/node/refusal.h"
 #include "graph/lower/rules/quantized_values.h"
@@ -52,42 +53,11 @@ void dequantize_linear(NodeLowering &node) {
     node.result(result);
 }
 
-// All elements of x together, with 0 among them.
-ValueId bound_of_all(NodeLowering &node, Reduce::Kind kind) {
-    const ValueId x = node.input(0);
-    Reduce reduce{.kind = kind, .axes = {}};
-    for (int axis = 0; axis < node.rank(x); axis++) reduce.axes.push_back(axis);
-    const ValueId bound = reduce.axes.empty() ? x : node.reshape(node.add(std::move(reduce), {x}), {});
-    const Expression zero = constant(0);
-    return node.elementwise(kind == Reduce::Kind::maximum ? greatest(operand(0), zero) : least(operand(0), zero),
-                            {bound});
-}
-
-// Rounded to f32 as a scale is, wherever it is computed: quanta of halves depend on its last place.
-Expression dynamic_scale(Expression most, Expression least) {
-    const auto rounded = [](Expression x) { return cast(cast(std::move(x), Element::f64), Element::f32); };
-    const Expression range = rounded(std::move(most) - std::move(least));
-    return cast(cast(range, Element::f64) / constant(255, Element::f64), Element::f32);
-}
-
-// u8 whose range is that of x and 0; where all of x is 0, the scale is 1.
 void dynamic_quantize_linear(NodeLowering &node) {
-    const ValueId x = node.input(0);
-    if (node.type(x) != Element::f32) reject("its input is " + std::string(name(node.type(x))) + "; needs f32");
-    const ValueId most = bound_of_all(node, Reduce::Kind::maximum),
-                  least_of_all = bound_of_all(node, Reduce::Kind::minimum);
-    const ValueId scale =
-        node.elementwise(select(equal(operand(0), operand(1)), constant(1), dynamic_scale(operand(0), operand(1))),
-                         {most, least_of_all});
-    const auto stored = [](const Expression &number) {
-        return cast(least(greatest(number, constant(0)), constant(255)), Element::u8);
-    };
-    const auto rounded = [](Expression number) { return apply(Function::round, std::move(number)); };
-    const ValueId zero_point = node.elementwise(stored(rounded(-(operand(0) / operand(1)))), {least_of_all, scale});
-    const Expression number = rounded(operand(0) / operand(1)) + cast(operand(2), Element::f32);
-    node.result(node.elementwise(stored(number), {x, scale, zero_point}), 0);
-    node.result(scale, 1);
-    node.result(zero_point, 2);
+    const DynamicQuanta quanta = quantized_dynamically(node, node.input(0));
+    node.result(quanta.numbers, 0);
+    node.result(quanta.scale, 1);
+    node.result(quanta.zero_point, 2);
 }
 
 void conv_integer(NodeLowering &node) {

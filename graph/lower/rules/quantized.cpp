@@ -3,6 +3,7 @@
 #include <numeric>
 #include <string>
 
+#include "graph/lower/node/dynamic_quanta.h"
 #include "graph/lower/node/formulas.h"
 #include "graph/lower/node/refusal.h"
 #include "graph/lower/rules/quantized_values.h"
@@ -36,11 +37,7 @@ void qlinear_conv(NodeLowering &node) {
 // A scale of each row stands beside columns, as a zero point does.
 ValueId scale_of(NodeLowering &node, int input, bool is_left) {
     check_scale(node, input);
-    const ValueId id = node.input(input);
-    Shape shape = node.shape(id);
-    if (node.elements(id) == 1) shape.clear();
-    if (is_left && shape.size() == 1) shape.push_back(1);
-    return node.reshape(id, shape);
+    return along_operand(node, node.input(input), is_left);
 }
 
 void qlinear_mat_mul(NodeLowering &node) {
@@ -90,6 +87,41 @@ void quantized_gemm(NodeLowering &node) {
     if (!node.has_input(7)) return node.result(y);
     check_scale(node, 7);
     store(node, y, 7, node.type(node.input(0)));
+}
+
+// i32 times a scale, and a bias of floats at an input, where there is one.
+void give_floats(NodeLowering &node, ValueId sums, ValueId scale, int bias) {
+    Expression y = cast(operand(0), Element::f32) * operand(1);
+    std::vector<ValueId> inputs{sums, scale};
+    if (node.has_input(bias)) {
+        expect_elements(node, bias, "bias", node.shape(sums).back());
+        y = y + operand(2);
+        inputs.push_back(node.input(bias));
+    }
+    node.result(node.add(Elementwise{std::move(y), node.shape(sums)}, std::move(inputs)));
+}
+
+// Quanta times quanta, as floats.
+void mat_mul_integer_to_float(NodeLowering &node) {
+    const ValueId sums =
+        product_of_quanta(node, {.x = node.input(0), .w = node.input(1), .x_zero_point = 4, .w_zero_point = 5});
+    const ValueId scale =
+        node.elementwise(operand(0) * operand(1), {scale_of(node, 2, true), scale_of(node, 3, false)});
+    give_floats(node, sums, scale, 6);
+}
+
+// The same of floats on the left, which are quantized by their range.
+void dynamic_quantize_mat_mul(NodeLowering &node) {
+    const DynamicQuanta a = quantized_dynamically(node, node.input(0));
+    const ValueId sums = product_of_quanta(
+        node, {.x = a.numbers, .w = node.input(1), .w_zero_point = 3, .known_x_zero_point = a.zero_point});
+    give_floats(node, sums, node.elementwise(operand(0) * operand(1), {a.scale, scale_of(node, 2, false)}), 4);
+}
+
+void qlinear_where(NodeLowering &node) {
+    const ValueId y = node.elementwise(select(operand(0), operand(1), operand(2)),
+                                       {node.input(0), input_at(node, 1), input_at(node, 4)});
+    store(node, y, 7, node.type(node.input(1)));
 }
 
 template<Function function>
@@ -183,16 +215,19 @@ constexpr Rule rows_of_quantized[] = {
      1,
      "auto_pad channels_last dilations group kernel_shape pads strides",
      qlinear_conv,
-     "com.microsoft"},
-    {"QGemm", 1, {6, 9}, 1, "alpha transA transB", quantized_gemm, "com.microsoft"},
-    {"QLinearAdd", 1, {2, 8}, 1, "", qlinear_binary<Function::add>, "com.microsoft"},
-    {"QLinearMul", 1, {2, 8}, 1, "", qlinear_binary<Function::multiply>, "com.microsoft"},
-    {"QLinearAveragePool", 1, {2, 5}, 1, pool_attributes, qlinear_average_pool, "com.microsoft"},
-    {"QLinearGlobalAveragePool", 1, {2, 5}, 1, "channels_last", qlinear_global_average_pool, "com.microsoft"},
-    {"QLinearConcat", 1, {1, Rule::any}, 1, "axis", qlinear_concat, "com.microsoft"},
-    {"QLinearLeakyRelu", 1, {2, 5}, 1, "alpha", qlinear_unary<leaky_relu>, "com.microsoft"},
-    {"QLinearSigmoid", 1, {2, 5}, 1, "", qlinear_unary<sigmoid>, "com.microsoft"},
-    {"QLinearSoftmax", 1, {2, 5}, 1, "axis opset", qlinear_softmax, "com.microsoft"},
+     microsoft},
+    {"DynamicQuantizeMatMul", 1, {3, 5}, 1, "", dynamic_quantize_mat_mul, microsoft},
+    {"MatMulIntegerToFloat", 1, {4, 7}, 1, "", mat_mul_integer_to_float, microsoft},
+    {"QGemm", 1, {6, 9}, 1, "alpha transA transB", quantized_gemm, microsoft},
+    {"QLinearAdd", 1, {2, 8}, 1, "", qlinear_binary<Function::add>, microsoft},
+    {"QLinearMul", 1, {2, 8}, 1, "", qlinear_binary<Function::multiply>, microsoft},
+    {"QLinearAveragePool", 1, {2, 5}, 1, pool_attributes, qlinear_average_pool, microsoft},
+    {"QLinearGlobalAveragePool", 1, {2, 5}, 1, "channels_last", qlinear_global_average_pool, microsoft},
+    {"QLinearConcat", 1, {1, Rule::any}, 1, "axis", qlinear_concat, microsoft},
+    {"QLinearLeakyRelu", 1, {2, 5}, 1, "alpha", qlinear_unary<leaky_relu>, microsoft},
+    {"QLinearSigmoid", 1, {2, 5}, 1, "", qlinear_unary<sigmoid>, microsoft},
+    {"QLinearSoftmax", 1, {2, 5}, 1, "axis opset", qlinear_softmax, microsoft},
+    {"QLinearWhere", 1, {9, 9}, 1, "", qlinear_where, microsoft},
 };
 
 }  // namespace

@@ -153,19 +153,18 @@ void requantize(NodeLowering &node, const Requantization &by, Convolution *op, s
 }
 
 // Numbers less their zero point; one for each row of a left operand, or each column of a right one, fits their last axes.
-ValueId offset(NodeLowering &node, ValueId stored, int input, bool is_left) {
-    const bool has_point = has_zero_point(node, input);
-    if (has_point && type_of_zero_point(node, input) != node.type(stored))
-        reject("a zero point of it has another type than its operand");
-    ValueId point =
-        has_point ? node.input(input) : node.constant(Numbers{{node.type(stored), {}}, std::vector<int64_t>{0}});
-    Shape shape = node.shape(point);
-    if (node.elements(point) == 1) shape.clear();
-    if (is_left && shape.size() == 1) shape.push_back(1);
-    point = node.reshape(point, shape);
-    if (value_or_refusal(broadcast(shape, node.shape(stored))) != node.shape(stored))
+ValueId offset(NodeLowering &node, ValueId stored, std::optional<ValueId> zero_point, bool is_left) {
+    const Element type = node.type(stored);
+    const ValueId point = along_operand(
+        node, zero_point ? *zero_point : node.constant(Numbers{{type, {}}, std::vector<int64_t>{0}}), is_left);
+    if (node.type(point) != type) reject("a zero point of it has another type than its operand");
+    if (value_or_refusal(broadcast(node.shape(point), node.shape(stored))) != node.shape(stored))
         reject("a zero point of it does not fit its operand");
     return node.add(Elementwise{without_zero_point(), node.shape(stored)}, {stored, point});
+}
+
+std::optional<ValueId> stated_zero_point(const NodeLowering &node, int input) {
+    return has_zero_point(node, input) ? std::optional(node.input(input)) : std::nullopt;
 }
 
 }  // namespace
@@ -186,8 +185,17 @@ ValueId sum_of_quanta(NodeLowering &node, const QuantaInputs &inputs, const std:
 ValueId product_of_quanta(NodeLowering &node, const QuantaInputs &inputs) {
     check_quanta(node, inputs.x, "left operand");
     check_quanta(node, inputs.w, "right operand");
-    return matrix_product(node, offset(node, inputs.x, inputs.x_zero_point, true),
-                          offset(node, inputs.w, inputs.w_zero_point, false));
+    const auto x_zero_point =
+        inputs.known_x_zero_point ? inputs.known_x_zero_point : stated_zero_point(node, inputs.x_zero_point);
+    return matrix_product(node, offset(node, inputs.x, x_zero_point, true),
+                          offset(node, inputs.w, stated_zero_point(node, inputs.w_zero_point), false));
+}
+
+ValueId along_operand(NodeLowering &node, ValueId parameter, bool is_left) {
+    Shape shape = node.shape(parameter);
+    if (node.elements(parameter) == 1) shape.clear();
+    if (is_left && shape.size() == 1) shape.push_back(1);
+    return node.reshape(parameter, shape);
 }
 
 }  // namespace kiln::graph

@@ -34,6 +34,7 @@ void check_scale(const NodeLowering &node, int input);
 struct QuantaInputs {
     ValueId x = 0, w = 0;
     int x_zero_point = -1, w_zero_point = -1;
+    std::optional<ValueId> known_x_zero_point = {};  // of one element, in place of an input
 };
 
 // How sums of a convolution become quanta.
@@ -47,5 +48,9 @@ ValueId sum_of_quanta(NodeLowering &node, const QuantaInputs &inputs, const std:
 
 // The product of matrices, in i32.
 ValueId product_of_quanta(NodeLowering &node, const QuantaInputs &inputs);
+
+// A parameter of the product's left operand has a number for each row, or one of the right operand for each column: with the axes of its
+// operand.
+ValueId along_operand(NodeLowering &node, ValueId parameter, bool is_left);
 
 }  // namespace kiln::graph

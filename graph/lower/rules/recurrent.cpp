@@ -9,6 +9,7 @@ namespace {
 #define KILN_RECURRENT "activation_alpha activation_beta activations clip direction hidden_size"
 
 constexpr Rule rows_of_recurrent[] = {
+    {"DynamicQuantizeLSTM", 1, {3, 12}, 3, KILN_RECURRENT " input_forget", dynamic_quantize_lstm, microsoft},
     {"GRU", 1, {3, 6}, 2, KILN_RECURRENT " output_sequence", gru},
     {"GRU", 3, {3, 6}, 2, KILN_RECURRENT " linear_before_reset output_sequence", gru},
     {"GRU", 7, {3, 6}, 2, KILN_RECURRENT " linear_before_reset", gru},

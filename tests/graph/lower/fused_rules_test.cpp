@@ -236,6 +236,34 @@ RuleCase skip_row(const SkipCase &c) {
     return result;
 }
 
+// Words 1 and 0 at places 0 and 1, in segments 1 and 0; the sums are such that 1 and 3 become -1 and 1.
+TEST(FusedRules, EmbeddingsOfWords) {
+    const auto rows = [](std::vector<double> elements) {
+        const Shape shape{static_cast<int64_t>(elements.size()) / 2, 2};
+        return floats(shape, std::move(elements));
+    };
+    const auto integers_of = [](std::vector<int64_t> elements) {
+        const Shape shape{1, static_cast<int64_t>(elements.size())};
+        return whole(shape, std::move(elements), Element::i32);
+    };
+    const Numbers words = rows({1, 2, 0, 4}), places = rows({0.5, 0, 0, 1, 9, 9}), segments = rows({0, 0, 0.5, -1});
+    const Numbers sums = floats({1, 2, 2}, {1, 3, 1, 3}), y = floats({1, 2, 2}, {-1, 3, -1, 3});
+    RuleCase row{"EmbedLayerNormalization",
+                 1,
+                 {},
+                 {integers_of({1, 0}), integers_of({1, 0}), words, places, segments, line({2, 2}), line({1, 1}),
+                  integers_of({1, 0})},
+                 {y, whole({1}, {1}, Element::i32), sums},
+                 microsoft_domain};
+    expect_outputs(row);
+    row.inputs[7] = none;
+    row.inputs.push_back(integers_of({0, 1}));
+    row.outputs[1] = whole({1}, {0}, Element::i32);
+    expect_outputs(row);
+    row.inputs = {integers_of({1, 0}), none, rows({1, 2, 0.5, 3}), places, none, line({2, 2}), line({1, 1})};
+    expect_outputs(row);
+}
+
 TEST(FusedRules, NormalizationsOfSums) {
     const Numbers skip = floats({2, 2, 3}, {0.5, 0.25, 1, -1, 2, 3, -0.5, 0.75, 1, 2, 1, 0}), beta = line({1, 2, 3}),
                   bias = line({0.5, -0.25, 2}), one_image = floats({1, 2, 3}, {1, 2, 3, 4, 5, 7}),

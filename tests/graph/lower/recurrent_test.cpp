@@ -28,13 +28,28 @@ struct Layer {
     bool is_linear = false, is_coupled = false, is_batch_first = false;
     double clip = 0;
     std::vector<int64_t> lengths = {};  // of each sequence; none: all steps
+    bool is_quantized = false;          // products see the sequence and states of one sequence as quanta
 
     int64_t directions() const { return direction == "bidirectional" ? 2 : 1; }
 };
 
+// Numbers as quanta of 8 bits have them whose range is that of the numbers and 0.
+Row rounded_by_range(Row row) {
+    const auto [least, most] = std::minmax_element(row.begin(), row.end());
+    const double lo = std::min(*least, 0.0), hi = std::max(*most, 0.0);
+    const double scale = lo == hi ? 1 : static_cast<float>(static_cast<float>(hi - lo) / 255.0);
+    const double zero_point = std::nearbyint(-lo / scale);
+    for (double &x : row) x = (std::clamp(std::nearbyint(x / scale) + zero_point, 0.0, 255.0) - zero_point) * scale;
+    return row;
+}
+
 class Reference {
 public:
-    Reference(const Layer &layer, const std::vector<std::optional<Numbers>> &inputs) : l_(layer), inputs_(inputs) {}
+    Reference(const Layer &layer, std::vector<std::optional<Numbers>> inputs) : l_(layer), inputs_(std::move(inputs)) {
+        if (!l_.is_quantized) return;
+        Row &sequence = std::get<0>(inputs_[0]->elements);
+        sequence = rounded_by_range(sequence);
+    }
 
     // Y, Y_h, Y_c
     std::vector<Numbers> run() {
@@ -104,7 +119,7 @@ private:
     }
 
     void step(int64_t t, int64_t n, Row *h, Row *c) const {
-        const Row before = *h;
+        const Row before = l_.is_quantized ? rounded_by_range(*h) : *h;
         Row reset(before.size());
         const auto both = [&](int64_t gate, int64_t j) {
             const int64_t row = gate * l_.hidden + j;
@@ -135,7 +150,7 @@ private:
     }
 
     const Layer &l_;
-    const std::vector<std::optional<Numbers>> &inputs_;
+    std::vector<std::optional<Numbers>> inputs_;
     int64_t direction_ = 0;
 };
 
@@ -231,6 +246,57 @@ TEST(Recurrent, Variants) {
     for (const Layer &plain : {rnn, gru, lstm}) {
         expect_layer(with(plain, [](Layer &l) { l.clip = 0.25, l.attributes = {real("clip", 0.25F)}; }));
         expect_layer(with(plain, [](Layer &l) { l.attributes = {integer("hidden_size", 4)}; }));
+    }
+}
+
+// Weights of i8 are transposed there. A scale and a zero point belong to a direction, or to each of its columns.
+RuleCase quantized_case_of(const Layer &layer, bool of_columns) {
+    RuleCase row = case_of(layer);
+    const int64_t d = layer.directions(), columns = 4 * layer.hidden;
+    std::mt19937_64 random(test_seed());
+    const Shape parameters = of_columns ? Shape{d, columns} : Shape{d};
+    row.inputs.resize(8);
+    for (const size_t weights : {1, 2}) {
+        Numbers scale = counted(parameters);
+        for (double &s : std::get<0>(scale.elements)) s = 0.0078125 * static_cast<double>(1 + random() % 3);
+        std::vector<int64_t> stored, points;
+        for (size_t i = 0; i < std::get<0>(scale.elements).size(); i++) points.push_back(int64_t(random() % 9) - 4);
+        const int64_t rows = row.inputs[weights]->form.shape[2];
+        Numbers &numbers = *row.inputs[weights];
+        for (int64_t direction = 0; direction < d; direction++) {
+            for (int64_t r = 0; r < rows; r++) {
+                for (int64_t column = 0; column < columns; column++) {
+                    stored.push_back(int64_t(random() % 201) - 100);
+                    const auto at = static_cast<size_t>(of_columns ? direction * columns + column : direction);
+                    std::get<0>(numbers.elements)[static_cast<size_t>((direction * columns + column) * rows + r)] =
+                        static_cast<double>(stored.back() - points[at]) * std::get<0>(scale.elements)[at];
+                }
+            }
+        }
+        row.inputs.insert(row.inputs.end(), {scale, whole(parameters, points, Element::i8)});
+        row.inputs[weights] = numbers;
+        row.outputs.push_back(whole({d, rows, columns}, stored, Element::i8));
+    }
+    const std::vector<Numbers> stored(row.outputs.end() - 2, row.outputs.end());
+    row.outputs = Reference(layer, row.inputs).run();
+    row.inputs[1] = stored[0], row.inputs[2] = stored[1];
+    row.op_type = "DynamicQuantizeLSTM", row.opset = 1, row.domain = "com.microsoft";
+    return row;
+}
+
+TEST(Recurrent, QuantizedByRanges) {
+    for (const char *direction : {"forward", "reverse", "bidirectional"}) {
+        for (const bool of_columns : {false, true}) {
+            for (const bool has_initial : {false, true}) {
+                SCOPED_TRACE(direction);
+                expect_outputs(quantized_case_of(with(lstm,
+                                                      [&](Layer &l) {
+                                                          l.batch = 1, l.direction = direction;
+                                                          l.has_initial = has_initial, l.is_quantized = true;
+                                                      }),
+                                                 of_columns));
+            }
+        }
     }
 }
 

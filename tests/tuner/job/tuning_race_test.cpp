@@ -57,6 +57,24 @@ TEST(TuningRace, TheRacesWinnerIsTheBest) {
     EXPECT_EQ(shop.builder.candidates.size(), 6u);
 }
 
+// Nothing is left to do, and medians say otherwise: what the last race decided is the answer, as `best` has it.
+TEST(TuningRace, ARerunSaysWhatTheLastRaceDecided) {
+    RacingWorkshop shop;
+    ASSERT_TRUE(shop.tune({layer_a}, with_races(6)).ok());
+    Race race = (*shop.store.races({})).front();
+    race.id.clear();
+    race.created_at = "2026-02-01T00:00:00.000Z";
+    std::swap(race.entries[0].trial, race.entries[1].trial);
+    ASSERT_TRUE(shop.store.append(race).ok());
+    const auto report = shop.tune({layer_a}, with_races(6));
+    ASSERT_TRUE(report.ok());
+    EXPECT_EQ(shop.store.races({})->size(), 2u);
+    const auto best = *shop.store.best({});
+    EXPECT_EQ(best->trial.id, race.entries[0].trial);
+    EXPECT_EQ(report->workloads[0].best_candidate, best->trial.candidate);
+    EXPECT_EQ(report->workloads[0].best_ns, best->measurement.median);
+}
+
 // A neighbour was at work while the first kernel was measured: most of its samples, and so their median, are of that.
 TEST(TuningRace, ANoisyMedianDoesNotKeepTheFastestFromTheRace) {
     RacingWorkshop shop;

@@ -84,6 +84,19 @@ WorkloadRace::Winner WorkloadRace::winner(const Race &race) const {
     return winner;
 }
 
+Result<std::optional<WorkloadRace::Winner>> WorkloadRace::best_recorded() const {
+    const std::optional<Winner> fastest = fastest_recorded();
+    if (!fastest || job_.environment.runner.traits().judges_finalists) return fastest;
+    const TrialFilter conditions = same_conditions(job_, workload_);
+    const Result<std::optional<Best>> best = job_.environment.store.best(conditions);
+    const Result<std::vector<Race>> races = job_.environment.store.races(conditions);
+    if (!best || !races) return best ? races.error() : best.error();
+    const bool decides = *best && (*best)->evidence == "race" && !races->empty();
+    if (!decides || races->back().entries.front().trial != (*best)->trial.id) return fastest;
+    const Winner first = winner(races->back());
+    return first.candidate.empty() ? fastest : std::optional(first);
+}
+
 std::optional<double> WorkloadRace::turn_of(const Contestant &contestant) const {
     for (const QualifyingTurn &turn : turns_) {
         if (contestant.is(turn.trial)) return turn.ns;

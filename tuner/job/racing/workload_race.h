@@ -51,13 +51,15 @@ public:
         std::optional<double> default_ns;
     };
     Winner winner(const Race &race) const;
-    std::optional<Winner> fastest_recorded() const;  // of those that were entered and did not leave
+    // Of those that were entered and did not leave: the winner of the last race, if that decides which trial is the best, else the fastest.
+    Result<std::optional<Winner>> best_recorded() const;
 
     // What people should know: which times did not hold, which kernels failed.
     const std::vector<std::string> &notes() const { return notes_; }
     int64_t failures() const { return failures_; }  // trials that the last run recorded
 
 private:
+    std::optional<Winner> fastest_recorded() const;
     std::optional<double> turn_of(const Contestant &contestant) const;
     Status enter_best();
     Status look_up_races();
