@@ -36,6 +36,31 @@ TEST(StepTileSpace, DefaultsCopyNoChannelsForSeveralBlocks) {
     }
 }
 
+// One vector of channels after the other, where that was raced and rows have steps enough.
+TEST(StepTileSpace, DefaultsMakePairsByVector) {
+    constexpr const char *sse = "x86-64-linux-sse41";
+    const struct {
+        int width, channels;
+        int64_t parts;
+        const char *target, *knobs;
+    } rows[] = {
+        {56, 128, 2, avx2, "block:1/by_channels:0"}, {28, 60, 2, avx2, "block:1/by_channels:0"},
+        {7, 960, 2, avx2, "block:4/by_channels:1"},  {56, 128, 2, sse, "block:4/by_channels:1"},
+        {56, 128, 4, avx2, "block:4/by_channels:1"},
+    };
+    Core core;
+    core.pairs_by_vector = true;
+    for (const auto &row : rows) {
+        const std::string w = std::to_string(row.width), c = std::to_string(row.channels);
+        const std::string key = "conv2d/input:1x" + w + "x" + w + "x" + c + "/kernel:3x3x1x" + c +
+                                "/padding:1,1x1,1/feature_group_count:" + c + "/dtype:i8/epilogue:requantize_litert";
+        const Space space = step_tile_space({}, conv_loops(*parse_workload_key(key)), row.parts,
+                                            *parse_target(row.target, 1, row.target), core);
+        const std::string standard = to_text(space.default_candidate());
+        EXPECT_NE(standard.find(row.knobs), std::string::npos) << key << ": " << standard;
+    }
+}
+
 // Rows that divide, tiles that stay in registers, blocks of vectors that waste none.
 TEST(StepTileSpace, HasADefaultForEveryShape) {
     struct Row {

@@ -15,6 +15,7 @@ struct Facts {
     int lanes = 1, registers = 16;  // of the target
     int threads = 1;
     int64_t l1_bytes = 0;
+    bool makes_pairs_by_vector = false;
 
     ColumnSteps steps(const StepTileKnobs &k) const { return column_steps(loops, parts, k.share); }
     int64_t products(const StepTileKnobs &k) const {
@@ -131,6 +132,9 @@ StepTileKnobs default_knobs(const Facts &f, const StepTileDomains &domains) {
     k.partition = domains.partition.back();
     const int64_t blocks = ceil_div(f.vectors(), k.block);
     k.by_channels = blocks > 1 && (copies(k.block) ? blocks == 2 : k.block > 1);
+    // Rows of one tile have few steps, which lie far apart between those of all other channels.
+    const bool is_narrow = f.loops.input[0] <= domains.pixels.back();
+    if (f.makes_pairs_by_vector && !is_narrow) k.block = 1, k.by_channels = 0;
     if (makes_steps_in_tile(f, domains)) k.in_tile = 1, k.by_channels = 0, k.block = copies(2) ? 1 : 2;
     StepTileKnobs best = with_best_tile(f, domains, k);
     if (best.parallel) {
@@ -145,7 +149,13 @@ StepTileKnobs default_knobs(const Facts &f, const StepTileDomains &domains) {
 }  // namespace
 
 Space step_tile_space(Candidate base, const ConvLoops &loops, int64_t parts, const Target &target, const Core &core) {
-    const Facts facts{loops, parts, vector_lanes(target), vector_registers(target), target.threads, core.l1_bytes};
+    const Facts facts{loops,
+                      parts,
+                      vector_lanes(target),
+                      vector_registers(target),
+                      target.threads,
+                      core.l1_bytes,
+                      core.pairs_by_vector && parts == 2 && vector_lanes(target) == 8};
     const StepTileDomains allowed = domains(facts);
     std::vector<Knob> knobs = knob_list(allowed);
     for (Knob &knob : knobs) {
