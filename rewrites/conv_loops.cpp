@@ -240,4 +240,24 @@ bool every_window_meets_input(const ConvShape &s, int d) {
     return true;
 }
 
+bool every_window_meets_planes(const ConvLoops &s) {
+    constexpr int d = 2;
+    constexpr int64_t most_looks = 1 << 20;
+    if (!s.reads_outside(d) || s.output[d] * s.kernel[d] > most_looks) return true;
+    const Place place = s.position(d);
+    const auto meets = [&](int64_t output) {
+        std::array<int64_t, 5> at{};
+        for (int64_t tap = 0; tap < s.kernel[d]; tap++) {
+            at[input_index::z] = output * s.stride[d] + tap * s.dilation[d] - s.pad_lo[d];
+            const int64_t plane = value_of(place.form, at);
+            if (plane >= 0 && plane < place.dilated()) return true;
+        }
+        return false;
+    };
+    for (int64_t output = 0; output < s.output[d]; output++) {
+        if (!meets(output)) return false;
+    }
+    return true;
+}
+
 }  // namespace kiln

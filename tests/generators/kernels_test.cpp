@@ -150,7 +150,9 @@ constexpr const char *awkward[] = {
     "conv2d/input:6x7x8x5/kernel:3x3x5x12/padding:1,1x1,1/batch_group_count:3/epilogue:bias,add",
     "conv3d/input:4x3x4x5x6/kernel:2x2x3x6x8/padding:1,0x1,1x-1,2/lhs_dilation:2x1x2/batch_group_count:2/"
     "input_layout:NCHW",
-    // gradients of the input
+    // gradients of the input; of the first one, planes read nothing
+    "conv3d_backprop_input/input:1x5x1x2x1/kernel:3x1x2x1x1/padding:0,-2x0,0x0,0/lhs_dilation:2x1x1/"
+    "rhs_dilation:3x1x1",
     "conv2d_backprop_input/input:1x14x14x17/kernel:3x3x17x33/padding:1,1x1,1",
     "conv2d_backprop_input/input:2x15x13x3/kernel:7x7x3x20/strides:2x2/padding:3,3x3,3",
     "conv2d_backprop_input/input:1x9x12x20/kernel:3x2x5x24/strides:3x4/padding:-1,2x0,1/rhs_dilation:2x1/"

@@ -208,5 +208,21 @@ TEST(ConvLoops, KnowsWindowsThatSeeOnlyPadding) {
     }
 }
 
+TEST(ConvLoops, KnowsPlanesThatSeeOnlyPadding) {
+    struct Row {
+        int64_t planes, kernel, dilation, hole, pad_lo, pad_hi;
+        bool every;
+    };
+    constexpr Row rows[] = {{8, 3, 1, 1, 0, 0, true},  {8, 3, 1, 1, 2, 2, true}, {8, 3, 1, 1, 3, 0, false},
+                            {1, 2, 3, 1, 2, 2, false}, {1, 2, 3, 1, 0, 3, true}, {2, 2, 3, 2, 2, 2, true},
+                            {2, 2, 4, 1, 2, 2, false}, {2, 3, 3, 1, 3, 3, true}};
+    for (const Row &row : rows) {
+        Workload w = convolution({1, row.planes, 4, 5, 4}, {row.kernel, 2, 2, 4, 4});
+        w.rhs_dilation = {row.dilation, 1, 1}, w.lhs_dilation = {row.hole, 1, 1};
+        w.padding = {{row.pad_lo, row.pad_hi}, {0, 0}, {0, 0}};
+        EXPECT_EQ(every_window_meets_planes(conv_loops(w)), row.every) << key(w);
+    }
+}
+
 }  // namespace
 }  // namespace kiln

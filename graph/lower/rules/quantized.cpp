@@ -40,22 +40,33 @@ ValueId scale_of(NodeLowering &node, int input, bool is_left) {
     return along_operand(node, node.input(input), is_left);
 }
 
-void qlinear_mat_mul(NodeLowering &node) {
-    const ValueId sums =
-        product_of_quanta(node, {.x = node.input(0), .w = node.input(3), .x_zero_point = 2, .w_zero_point = 5});
-    const ValueId scale =
-        node.elementwise(operand(0) * operand(1), {scale_of(node, 1, true), scale_of(node, 4, false)});
-    const ValueId number =
-        node.add(Elementwise{cast(operand(0), Element::f32) * operand(1), node.shape(sums)}, {sums, scale});
-    store(node, number, 6, node.type(node.input(0)));
-}
-
 // One, or one for each column.
 void expect_elements(const NodeLowering &node, int input, std::string_view what, int64_t columns) {
     const Shape shape = node.shape(node.input(input));
     if (node.elements(node.input(input)) == 1 || shape == Shape{columns}) return;
     reject("its input '" + std::string(what) + "' of shape " + to_text(shape) + " must have one element" +
            (columns == 1 ? "" : ", or " + std::to_string(columns) + " for the columns of B"));
+}
+
+// A sum in i32 times the scale of its unit as quanta whose scale and zero point stand at inputs `first` and the one behind. onnxruntime
+// multiplies once, by the quotient of both scales.
+ValueId requantized(NodeLowering &node, const Expression &sum, std::vector<ValueId> inputs, ValueId scale, int first) {
+    expect_elements(node, first, "y_scale", 1);
+    const ValueId factor = node.elementwise(operand(0) / operand(1), {scale, scale_of(node, first, false)});
+    const auto behind = static_cast<int>(inputs.size());
+    const Shape shape = node.shape(inputs[0]);
+    inputs.push_back(factor);
+    const ValueId number = node.add(Elementwise{cast(sum, Element::f32) * operand(behind), shape}, std::move(inputs));
+    const Element to = node.has_input(first + 1) ? type_of_zero_point(node, first + 1) : node.type(node.input(0));
+    return quantized_quotient(node, number, {.zero_point = first + 1}, to);
+}
+
+void qlinear_mat_mul(NodeLowering &node) {
+    const ValueId sums =
+        product_of_quanta(node, {.x = node.input(0), .w = node.input(3), .x_zero_point = 2, .w_zero_point = 5});
+    const ValueId scale =
+        node.elementwise(operand(0) * operand(1), {scale_of(node, 1, true), scale_of(node, 4, false)});
+    node.result(requantized(node, operand(0), {sums}, scale, 6));
 }
 
 // (A B + C) * alpha * scale of A * scale of B, where sums and C are i32. Without a scale of the result it is floats.
@@ -70,7 +81,7 @@ void quantized_gemm(NodeLowering &node) {
     const ValueId scale = node.elementwise(constant(node.attributes.real("alpha", 1)) * operand(0) * operand(1),
                                            {scale_of(node, 1, true), scale_of(node, 4, false)});
     Expression total = operand(0);
-    std::vector<ValueId> inputs{sums, scale};
+    std::vector<ValueId> inputs{sums};
     if (node.has_input(6)) {
         const TypedShape bias{node.type(node.input(6)), node.shape(node.input(6))};
         const auto both = broadcast(bias.shape, node.shape(sums));
@@ -79,14 +90,14 @@ void quantized_gemm(NodeLowering &node) {
             reject("its input 'C' of shape " + to_text(bias.shape) + " does not fit the product of shape " +
                    to_text(node.shape(sums)));
         }
-        total = total + operand(2);
+        total = total + operand(1);
         inputs.push_back(node.input(6));
     }
-    const ValueId y =
-        node.add(Elementwise{cast(std::move(total), Element::f32) * operand(1), node.shape(sums)}, std::move(inputs));
-    if (!node.has_input(7)) return node.result(y);
-    check_scale(node, 7);
-    store(node, y, 7, node.type(node.input(0)));
+    if (node.has_input(7)) return node.result(requantized(node, total, std::move(inputs), scale, 7));
+    const auto behind = static_cast<int>(inputs.size());
+    inputs.push_back(scale);
+    node.result(
+        node.add(Elementwise{cast(total, Element::f32) * operand(behind), node.shape(sums)}, std::move(inputs)));
 }
 
 // i32 times a scale, and a bias of floats at an input, where there is one.

@@ -67,9 +67,25 @@ ValueId dequantized(NodeLowering &node, ValueId stored, const QuantizationInputs
     return node.converted(result, scale);
 }
 
-ValueId quantized(NodeLowering &node, ValueId number, const QuantizationInputs &by, Element to) {
+namespace {
+
+ValueId divided_by(NodeLowering &node, ValueId scale, ValueId number, const QuantizationInputs &by, Element to) {
     if (!holds_quanta(to))
         refuse("its result is " + std::string(name(to)) + "; numbers are quantized to i8, u8, i16 and u16");
+    const Shape shape = node.shape(number);
+    std::vector<ValueId> inputs{node.converted(number, Element::f32), scale};
+    const bool has_point = has_zero_point(node, by.zero_point);
+    if (has_point) {
+        if (type_of_zero_point(node, by.zero_point) != to) reject("its zero point has another type than its result");
+        inputs.push_back(spread(node, by.zero_point, shape, by));
+    }
+    return node.add(Elementwise{quantization(to, has_point ? ZeroPoint::operand : ZeroPoint::none), shape},
+                    std::move(inputs));
+}
+
+}  // namespace
+
+ValueId quantized(NodeLowering &node, ValueId number, const QuantizationInputs &by, Element to) {
     if (!is_float(node.type(node.input(by.scale))))
         reject("its scale is " + std::string(name(node.type(node.input(by.scale)))));
     // Kernels take subnormal numbers for 0.
@@ -79,16 +95,12 @@ ValueId quantized(NodeLowering &node, ValueId number, const QuantizationInputs &
     if (const auto scale = node.known_element(node.input(by.scale), divides_nothing))
         reject("its scale is " + std::to_string(*scale) +
                ", by which nothing can be divided; calibrate the model again");
-    const Shape shape = node.shape(number);
-    std::vector<ValueId> inputs{node.converted(number, Element::f32),
-                                node.converted(spread(node, by.scale, shape, by), Element::f32)};
-    const bool has_point = has_zero_point(node, by.zero_point);
-    if (has_point) {
-        if (type_of_zero_point(node, by.zero_point) != to) reject("its zero point has another type than its result");
-        inputs.push_back(spread(node, by.zero_point, shape, by));
-    }
-    return node.add(Elementwise{quantization(to, has_point ? ZeroPoint::operand : ZeroPoint::none), shape},
-                    std::move(inputs));
+    return divided_by(node, node.converted(spread(node, by.scale, node.shape(number), by), Element::f32), number, by,
+                      to);
+}
+
+ValueId quantized_quotient(NodeLowering &node, ValueId quotient, const QuantizationInputs &by, Element to) {
+    return divided_by(node, node.constant(Numbers{{Element::f32, {}}, std::vector<double>{1}}), quotient, by, to);
 }
 
 void check_scale(const NodeLowering &node, int input) {

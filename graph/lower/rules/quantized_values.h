@@ -20,6 +20,8 @@ struct QuantizationInputs {
 ValueId dequantized(NodeLowering &node, ValueId stored, const QuantizationInputs &by);
 // saturated(round(number / scale) + zero_point) as elements of `to`.
 ValueId quantized(NodeLowering &node, ValueId number, const QuantizationInputs &by, Element to);
+// The same of a number that is divided by the scale already.
+ValueId quantized_quotient(NodeLowering &node, ValueId quotient, const QuantizationInputs &by, Element to);
 
 // Whether the input is there and not known to be 0 everywhere.
 bool has_zero_point(const NodeLowering &node, int input);

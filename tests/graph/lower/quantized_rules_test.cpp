@@ -237,6 +237,28 @@ TEST(QuantizedRules, NumbersAndSums) {
     for (const RuleCase &row : rows) expect_outputs(row);
 }
 
+// By the product of both scales over the result's, each rounded to f32: a sum of 864 is 25.5 quanta then, and not less.
+TEST(QuantizedRules, ProductsAreMultipliedOnce) {
+    const auto scalar = [](float number) { return floats({}, {number}); };
+    const float a = 0.02F, b = 0.01F, y = 0.00677647F;
+    const RuleCase row{
+        "QLinearMatMul",
+        10,
+        {},
+        {whole({1, 1}, {72}, Element::i8), scalar(a), whole({}, {0}, Element::i8), whole({1, 1}, {12}, Element::i8),
+         scalar(b), whole({}, {0}, Element::i8), scalar(y), whole({}, {0}, Element::i8)},
+        {whole({1, 1}, {26}, Element::i8)}};
+    const auto graph = model_of(row).lowered();
+    ASSERT_TRUE(graph) << graph.error().message;
+    const float factor = a * b / y;
+    EXPECT_EQ(864 * factor, 25.5F);
+    EXPECT_TRUE(std::ranges::any_of(graph->values, [&](const Value &value) {
+        if (!value.constant || value.form.type != Element::f32) return false;
+        const Numbers numbers = from_constant(value.form, *value.constant);
+        return std::get<0>(numbers.elements) == std::vector<double>{factor};
+    }));
+}
+
 TEST(QuantizedRules, Refused) {
     struct Bad {
         int input;
@@ -268,7 +290,7 @@ TEST(QuantizedRules, Refused) {
         {6, whole({4}, {1, 2, 3, 4}, Element::i32), "its input 'C' of shape 4 does not fit the product of shape 1x3"},
         {6, whole({2, 3}, {1, 2, 3, 4, 5, 6}, Element::i32), "its input 'C' of shape 2x3 does not fit"},
         {7, scalar(0), "a scale of it is not positive"},
-        {7, line({1, 2, 3}), "its parameter of shape 3 does not fit"},
+        {7, line({1, 2, 3}), "its input 'y_scale' of shape 3 must have one element"},
         {8, whole({}, {1}, Element::i32), "its result is i32"},
     };
     for (const Bad &bad : rows) {
