@@ -4,6 +4,7 @@
 
 #include "cli/answers/answer_options.h"
 #include "cli/answers/output.h"
+#include "cli/clock.h"
 #include "cli/command.h"
 #include "database/record_text.h"
 
@@ -15,6 +16,42 @@ struct DbArguments {
     std::vector<std::string> files;
     AnswerOptions answer;
 };
+
+// How many records were read, now and then: a million of them take minutes.
+class RecordProgress {
+public:
+    explicit RecordProgress(std::string file) : file_(std::move(file)), latest_ns_(now_ns()) {}
+
+    void see() {
+        constexpr int64_t between_ns = 10'000'000'000;
+        records_++;
+        const int64_t now = now_ns();
+        if (now < latest_ns_ + between_ns) return;
+        latest_ns_ = now;
+        tell_line(fmt::format("{}: {} records read", file_, records_));
+    }
+
+private:
+    std::string file_;
+    int64_t records_ = 0, latest_ns_;
+};
+
+RecordSource with_progress(RecordSource source) {
+    auto for_each = std::move(source.for_each);
+    source.for_each = [name = source.name, for_each = std::move(for_each)](const auto &visit) {
+        RecordProgress progress(name);
+        return for_each([&](const Record &record) {
+            progress.see();
+            return visit(record);
+        });
+    };
+    return source;
+}
+
+Status verify_with_progress(const TrialStore &store, const std::string &file) {
+    RecordProgress progress(file);
+    return store.verify([&] { progress.see(); });
+}
 
 // What a source brought that was not there before.
 class AddedTable {
@@ -46,7 +83,7 @@ int verify(const DbArguments &arguments) {
         const int status = fail(store.error());
         return is_damage(store.error()) ? exit_failed : status;
     }
-    if (Status s = store->verify(); !s) {
+    if (Status s = verify_with_progress(*store, arguments.db); !s) {
         fail(s.error());
         return s.error().code == ErrorCode::bad_input ? exit_failed : exit_status(s.error());
     }
@@ -75,8 +112,8 @@ int merge(const DbArguments &arguments) {
     for (const std::string &file : arguments.files) {
         Result<TrialStore> store = open_to_read(file);
         if (!store) return fail(store.error());
-        if (Status s = store->verify(); !s) return fail(s.error());
-        sources.push_back(store->source());
+        if (Status s = verify_with_progress(*store, file); !s) return fail(s.error());
+        sources.push_back(with_progress(store->source()));
         stores.push_back(std::move(*store));
     }
     return add(arguments, sources);
@@ -99,8 +136,8 @@ int import_records(const DbArguments &arguments) {
     for (const std::string &file : arguments.files) {
         Result<RecordSource> source = read_export(file);
         if (!source) return fail(source.error());
-        if (Status s = source->for_each([](const Record &) { return Status(); }); !s) return fail(s.error());
-        sources.push_back(std::move(*source));
+        sources.push_back(with_progress(std::move(*source)));
+        if (Status s = sources.back().for_each([](const Record &) { return Status(); }); !s) return fail(s.error());
     }
     return add(arguments, sources);
 }

@@ -154,6 +154,8 @@ bool is_damage(const Error &error) {
     return error.code == ErrorCode::bad_input && error.message.find("restore a copy") != std::string::npos;
 }
 
-Status TrialStore::verify() const { return kiln::verify(state_->connection); }
+Status TrialStore::verify(const std::function<void()> &record_read) const {
+    return kiln::verify(state_->connection, record_read);
+}
 
 }  // namespace kiln

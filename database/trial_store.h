@@ -119,9 +119,10 @@ public:
     // A user's own query, one statement that only reads; anything else is refused.
     Result<Table> sql(const std::string &text) const;
 
-    // `kiln db info`: facts about the file; `kiln db verify`: integrity_check, foreign keys, content ids.
+    // `kiln db info`: facts about the file; `kiln db verify`: integrity_check, foreign keys, content ids. `record_read` is called
+    // with each record.
     Result<Table> info() const;
-    Status verify() const;
+    Status verify(const std::function<void()> &record_read = {}) const;
 
 private:
     struct State;

@@ -14,6 +14,7 @@ namespace {
 
 struct Problems {
     static constexpr size_t shown = 5;
+    const std::function<void()> &record_read;  // may be empty
     std::vector<std::string> first;
     size_t count = 0;
 
@@ -49,6 +50,7 @@ Status check_records(const Connection &connection, const std::string &sql, const
         const Result<bool> row = rows->step();
         if (!row) return row.error();
         if (!*row) return {};
+        if (problems.record_read) problems.record_read();
         const auto record = read(*rows);
         const Status status = record ? check_content(*record) : Status(record.error());
         if (!status) problems.add(status.error().message);
@@ -80,8 +82,8 @@ Status check_races(const Connection &connection, Problems &problems) {
 
 }  // namespace
 
-Status verify(const Connection &connection) {
-    Problems problems;
+Status verify(const Connection &connection, const std::function<void()> &record_read) {
+    Problems problems{.record_read = record_read, .first = {}};
     for (const auto check :
          {check_structure, check_references, check_names, check_measurements, check_trials, check_races}) {
         if (Status status = check(connection, problems); !status) return status;

@@ -2,12 +2,14 @@
 // against its id. The ids show flipped bytes that leave the file's structure whole.
 #pragma once
 
+#include <functional>
+
 #include "database/sqlite.h"
 #include "workload/result.h"
 
 namespace kiln {
 
-// The error names the first few things that are wrong and how many there are.
-Status verify(const Connection &connection);
+// The error names the first few things that are wrong and how many there are. `record_read`, if there is one, is called with each record.
+Status verify(const Connection &connection, const std::function<void()> &record_read);
 
 }  // namespace kiln
