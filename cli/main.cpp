@@ -48,7 +48,8 @@ int usage_failure(const CLI::App &app, const CLI::ParseError &error, int argc, c
 
 void say_what_is_waited_for() {
     const auto tell_wait = [](const std::string &path) {
-        tell(fmt::format("{}: another process uses it; kiln waits for it (Ctrl-C ends that)", path));
+        tell(fmt::format("{}: another process uses it; kiln waits up to 10 minutes (Ctrl-C ends that within 5 seconds)",
+                         path));
     };
     set_lock_wait({tell_wait, interrupted});
 }

@@ -15,8 +15,8 @@ namespace {
 // In each query `{}` stands for the condition on the workload.
 struct ReportText {
     const char *select, *order, *workload;
-    // Of a report with a row for each trial, of which there may be millions: which rows there are, in the column `seq`, with what else may
-    // order them, and how many. The rows that are asked for are found by that alone, and the rest is read for these.
+    // Of a report with a row for each trial, of which there may be millions: which rows there are, in the column `seq`, with the computed
+    // columns that may order them, and how many. The rows that are asked for are found by that alone, and the rest is read for these.
     const char *rows = nullptr, *count = nullptr;
 };
 
@@ -220,7 +220,7 @@ Condition condition(const ReportText &report, const ReportRequest &request) {
     return {fmt::format("{} IN ({})", report.workload, fmt::join(marks, ", ")), {keys.begin(), keys.end()}};
 }
 
-// In the order that is asked for, and not many more than are.
+// The rows in order. Of a report with a row for each trial, only those that `top` asks for.
 std::string rows_in_order(const ReportText &report, const std::string &workloads, const ReportRequest &request) {
     const std::string order = order_of(report, request);
     std::string condition = workloads;

@@ -76,8 +76,10 @@ Error by_kind(const DatabaseHandle &database, int code, const std::string &reaso
         case SQLITE_FULL:
             return environment_error(reason + "; make room and run again, all that was recorded before is kept");
         case SQLITE_BUSY:
+            if (is_interrupted(database))
+                return {ErrorCode::interrupted, database.path + ": interrupted while another process used it"};
+            [[fallthrough]];
         case SQLITE_LOCKED:
-            if (is_interrupted(database)) return {ErrorCode::interrupted, reason};
             return environment_error(
                 fmt::format("{}; another process held the lock for more than {} s, end it and run again", reason,
                             std::chrono::duration<double>(database.patience).count()));

@@ -130,7 +130,8 @@ ConvLoops pointwise_loops(const Workload &workload);
 // Whether along dimension d every output sees some input, and none just padding. Precondition: no holes.
 bool every_window_meets_input(const ConvShape &shape, int d);
 
-// The same along planes for windows that may step over a small input, also one with holes. What is too large to look at meets it.
+// The same along planes, of an input with holes, too. Answers true for sizes that would take long to look at: what steps over its input is
+// small.
 bool every_window_meets_planes(const ConvLoops &loops);
 
 }  // namespace kiln

@@ -57,7 +57,7 @@ struct Core {
     bool copies_winograd_rows = false;  // of NCHW, in front of Winograd's tiles
     bool shuffles_rows = false;  // depthwise ones of NCHW whose rows are a vector, in place of loads for each tap
     bool blocks_depthwise_panels = false;  // those whose input stays in the L1 cache, where L2 has all of it
-    bool pairs_by_vector = false;  // columns of quantized depthwise layers: of one vector of channels after the other
+    bool pairs_by_vector = false;  // of columns of quantized depthwise layers, one vector of channels after the other
 
     DepthwiseFetches depthwise_fetches;
 

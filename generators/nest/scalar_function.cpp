@@ -148,22 +148,42 @@ Expr difference_of(const Expr &a, const Expr &b) {
     return is_sum(a) || is_sum(b) ? strict(Internal::Call::strict_sub, strict(a), strict(b)) : a - b;
 }
 
+bool is_quotient_by(const Expr &x, const Expr &divisor) {
+    const auto *quotient = x.as<Internal::Div>();
+    return quotient && Internal::equal(quotient->b, divisor);
+}
+
+bool is_product_with(const Expr &x, const Expr &factor) {
+    const auto *product = x.as<Internal::Mul>();
+    return product && (Internal::equal(product->a, factor) || Internal::equal(product->b, factor));
+}
+
 Expr product_of(const Expr &a, const Expr &b) {
+    if (is_quotient_by(a, b) || is_quotient_by(b, a)) return strict(Internal::Call::strict_mul, a, b);
     return Internal::is_const_zero(a) || Internal::is_const_zero(b) ? strict(Internal::Call::strict_mul, a, b) : a * b;
 }
 
 Expr quotient_of(const Expr &a, const Expr &b) {
-    return Internal::equal(a, b) ? strict(Internal::Call::strict_div, a, b) : float_quotient(a, b);
+    return Internal::equal(a, b) || Internal::is_const_zero(a) || is_product_with(a, b)
+               ? strict(Internal::Call::strict_div, a, b)
+               : float_quotient(a, b);
 }
 
-// Halide makes the contrary of b < a of a <= b, which holds where one of them is NaN. Strict comparisons are not joined.
-Expr is_at_most(const Expr &a, const Expr &b) {
-    if (!a.type().is_float()) return a <= b;
-    const auto compared = [&](Internal::Call::IntrinsicOp comparison) {
-        return Internal::Call::make(Bool(), comparison, {a, b}, Internal::Call::PureIntrinsic);
-    };
-    return compared(Internal::Call::strict_lt) || compared(Internal::Call::strict_eq);
+// Halide joins comparisons as if there were no NaN: x == x is true, and neither less nor greater is equal. Strict ones stay.
+Expr compared(Internal::Call::IntrinsicOp comparison, const Expr &a, const Expr &b) {
+    return Internal::Call::make(Bool(), comparison, {a, b}, Internal::Call::PureIntrinsic);
 }
+
+Expr is_equal(const Expr &a, const Expr &b) {
+    return a.type().is_float() ? compared(Internal::Call::strict_eq, a, b) : a == b;
+}
+
+Expr is_less(const Expr &a, const Expr &b) {
+    return a.type().is_float() ? compared(Internal::Call::strict_lt, a, b) : a < b;
+}
+
+// Of a strict <= in vectors, too, Halide makes the contrary of b < a for x86, which holds where one of them is NaN.
+Expr is_at_most(const Expr &a, const Expr &b) { return a.type().is_float() ? is_less(a, b) || is_equal(a, b) : a <= b; }
 
 bool is_extreme(const Expr &x) {
     const std::optional<double> number = Internal::as_const_float(x);
@@ -218,9 +238,9 @@ Expr arithmetic(Function function, const Expr &a, const Expr &b) {
 Expr of_two(Function function, const Expr &a, const Expr &b) {
     switch (function) {
         case Function::equal:
-            return a == b;
+            return is_equal(a, b);
         case Function::less:
-            return a < b;
+            return is_less(a, b);
         case Function::less_or_equal:
             return is_at_most(a, b);
         case Function::logical_and:

@@ -12,7 +12,8 @@
 
 namespace kiln {
 
-// A convolution. Derived defines `transformed` and the output: define_transformed(), define_output(). Facts<Derived> reads them.
+// A convolution. Derived defines `transformed` and the output: define_transformed(), define_output(). Facts<Derived>::read_facts() reads the
+// workload and the candidate.
 template<template<typename> class Facts, typename Derived>
 class FloatProducts : public WinogradSums<WithPrologue<WithResult<Facts<Derived>>>> {
 public:

@@ -1,5 +1,6 @@
 #include "network/integers/long_integers.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -129,6 +130,30 @@ ValueId sum_of_parts(Rewriting &graph, const Reduce &reduce, const Shape &shape,
     return graph.result(Elementwise{std::move(total), result}, std::move(sums));
 }
 
+// The extreme upper half, then the extreme lower one of those that have it. Lower halves are less 2^31, so that they are i32.
+ValueId extreme_of_halves(Rewriting &graph, const Reduce &reduce, const Shape &shape, const Computation &computation) {
+    using scalar::apply, scalar::cast, scalar::operand;
+    constexpr double base = 4294967296.0, half = base / 2;
+    const bool is_most = reduce.kind == Reduce::Kind::maximum;
+    const scalar::Expression upper = part_of(base, true);
+    const scalar::Expression lower =
+        apply(Function::subtract, apply(Function::remainder, operand(0), of_64_bits(base)), of_64_bits(half));
+    const ValueId above = reduced_in_i32(graph, reduce, shape, computation, upper);
+    Computation with_above = computation;
+    const auto last = static_cast<int>(with_above.inputs.size());
+    with_above.inputs.push_back(above);
+    with_above.expression = apply(
+        Function::select,
+        apply(Function::equal, scalar::compose(upper, 0, computation.expression), cast(operand(last), Element::i64)),
+        scalar::compose(lower, 0, computation.expression), of_64_bits(is_most ? -half : half - 1));
+    const ValueId below = reduced_in_i32(graph, reduce, shape, with_above, operand(0));
+    const auto wide = [](int index) { return cast(operand(index), Element::i64); };
+    scalar::Expression whole = apply(Function::add, apply(Function::multiply, wide(0), of_64_bits(base)),
+                                     apply(Function::add, wide(1), of_64_bits(half)));
+    const Shape result = graph.shape(above);
+    return graph.result(Elementwise{std::move(whole), result}, {above, below});
+}
+
 }  // namespace
 
 std::optional<Element> readable_form(const Rewriting &graph, ValueId id) {
@@ -157,6 +182,32 @@ ValueId made_readable(Rewriting &graph, ValueId id) {
                          {id});
 }
 
+namespace {
+
+bool has_32_bits(const std::optional<graph::ValueRange> &range) {
+    return range && range->lo >= std::numeric_limits<int32_t>::min() &&
+           range->hi <= std::numeric_limits<int32_t>::max();
+}
+
+// What is known to fit 32 bits, as i32: constants, and what element-wise nodes compute.
+std::optional<ValueId> short_form(Rewriting &graph, ValueId id) {
+    if (graph.is_constant(id)) {
+        Numbers numbers = graph.numbers(id);
+        const auto fits = [](int64_t number) { return number == static_cast<int32_t>(number); };
+        if (!std::ranges::all_of(std::get<std::vector<int64_t>>(numbers.elements), fits)) return {};
+        numbers.form.type = Element::i32;
+        return graph.constant(numbers);
+    }
+    const auto *op = graph.computed_by<Elementwise>(id);
+    if (!op) return {};
+    const Elementwise changed{scalar::cast(op->expression, Element::i32), op->shape};
+    const std::vector<ValueId> inputs = graph.producer(id)->inputs;
+    if (!has_32_bits(range_of(graph, op->expression, inputs))) return {};
+    return graph.between(changed, inputs);
+}
+
+}  // namespace
+
 std::optional<ValueId> lower_halves(Rewriting &graph, ValueId id, int depth) {
     if (graph.value(id).form.type != Element::i64) return {};
     if (readable_form(graph, id)) return made_readable(graph, id);
@@ -170,7 +221,8 @@ std::optional<ValueId> lower_halves(Rewriting &graph, ValueId id, int depth) {
     if (!moves(node.op) || !fill_fits(node.op, Element::i32)) return {};
     std::vector<ValueId> sources;
     for (const ValueId input : node.inputs) {
-        const std::optional<ValueId> source = lower_halves(graph, input, depth - 1);
+        std::optional<ValueId> source = lower_halves(graph, input, depth - 1);
+        if (!source && node.inputs.size() > 1) source = short_form(graph, input);
         if (!source) return {};
         sources.push_back(*source);
     }
@@ -202,15 +254,14 @@ std::optional<ValueId> reduce_long(Rewriting &graph, const Node &node) {
     const std::optional<Computation> computation = known_computation(graph, node.inputs[0]);
     if (!computation || computation->expression.steps.size() > most_inlined / 2) return {};
     const auto range = range_of(graph, computation->expression, computation->inputs);
-    const bool has_32_bits =
-        range && range->lo >= std::numeric_limits<int32_t>::min() && range->hi <= std::numeric_limits<int32_t>::max();
     if (reduce->kind == Reduce::Kind::sum) {
         const Result<int64_t> terms = terms_of(*reduce, form.shape);
         if (!terms || *terms > most_terms) return {};
-        return sum_of_parts(graph, *reduce, form.shape, *computation, has_32_bits ? 2 : 4);
+        return sum_of_parts(graph, *reduce, form.shape, *computation, has_32_bits(range) ? 2 : 4);
     }
     const bool is_extreme = reduce->kind == Reduce::Kind::maximum || reduce->kind == Reduce::Kind::minimum;
-    if (!is_extreme || !has_32_bits || is_exact_in_floats(range)) return {};
+    if (!is_extreme || is_exact_in_floats(range)) return {};
+    if (!has_32_bits(range)) return extreme_of_halves(graph, *reduce, form.shape, *computation);
     const ValueId extreme = reduced_in_i32(graph, *reduce, form.shape, *computation, scalar::operand(0));
     const Shape result = graph.shape(extreme);
     return graph.result(Elementwise{scalar::cast(scalar::operand(0), Element::i64), result}, {extreme});

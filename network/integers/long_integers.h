@@ -1,4 +1,4 @@
-// Integers of 64 bits, which nothing lies between kernels as: what is computed of them, too, computes them itself.
+// Kernels exchange no integers of 64 bits. A node that needs such a value computes it again, from what kernels do exchange.
 #pragma once
 
 #include <optional>
@@ -25,15 +25,14 @@ bool fill_fits(const graph::Operator &op, graph::Element stored);
 // is only moved keeps all of its bits.
 std::optional<graph::ValueId> lower_halves(graph::Rewriting &graph, graph::ValueId id, int depth = 8);
 
-// Nothing lies between kernels as integers of 64 bits, so a node that computes with some computes them, too. Lengths and places are such
-// numbers; there are few of them.
+// An element-wise node that computes what it reads, too. Lengths and places are such numbers; there are few of them.
 std::optional<graph::ValueId> compute_sources(graph::Rewriting &graph, const graph::Elementwise &op,
                                               const graph::Node &node);
 
 // Whether f32 has every integer of the range.
 bool is_exact_in_floats(const std::optional<graph::ValueRange> &range);
 
-// Extremes of what 32 bits hold, and sums of any, by those of 16 bits each; what f32 has is left to floats.
+// Extremes, and sums by those of 16 bits each; what f32 has is left to floats.
 std::optional<graph::ValueId> reduce_long(graph::Rewriting &graph, const graph::Node &node);
 
 }  // namespace kiln::network

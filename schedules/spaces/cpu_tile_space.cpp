@@ -50,8 +50,8 @@ std::vector<int64_t> unroll_sizes(const ConvLoops &s) {
     return {sizes.begin(), sizes.end()};
 }
 
-// Whether some tap may read what is not stored, or not as it is summed: a copy saves work then. Halide takes the size of a copy of no
-// planes for a negative one.
+// Whether some tap may read what is not stored, or not as it is summed: a copy saves work then. Where a plane of the result
+// reads nothing but padding, Halide infers a negative size for the copy.
 bool gains_by_copies(const TileFacts &f) {
     if (!f.needs_copy() && !f.gathers_parts() && !every_window_meets_planes(f.shape)) return false;
     return f.needs_copy() || f.shape.reads_outside(0) || f.shape.reads_outside(1) || f.shape.converts ||

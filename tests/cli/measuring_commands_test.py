@@ -145,7 +145,7 @@ class Tune(unittest.TestCase):
         # On a busy machine, a kernel's time may be far below all others' of its layer; then none is left to race it.
         if "in the network" not in done.stdout:
             self.assertEqual(races, [])
-            return
+            self.skipTest("no kernel is close to the fastest of its layer")
         self.assertRegex(done.stdout.splitlines()[-1], r"^n01_residual_broadcast: \d[.\d]* us in the network")
         if "nothing changes" in done.stdout:
             self.assertEqual(races, [])

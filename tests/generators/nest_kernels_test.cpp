@@ -241,6 +241,12 @@ TEST_F(NestKernels, FunctionsKeepToLibmAtTheirCorners) {
         {"select(less_or_equal(0,x0),x0,7)", [](double x) { return x >= 0 ? x : 7; }},
         {"select(less_or_equal(x0,1),x0,7)", [](double x) { return x <= 1 ? x : 7; }},
         {"select(less_or_equal(x0,x0),1,0)", [](double x) { return double(x <= x); }},
+        {"select(equal(x0,x0),x0,7)", [](double x) { return x == x ? x : 7; }},
+        {"select(not(or(less(x0,1),less(1,x0))),1,0)", [](double x) { return double(!(x < 1) && !(x > 1)); }},
+        {"div(0,x0)", [](double x) { return 0 / x; }},
+        {"mul(div(2,x0),x0)", [](double x) { return 2 / x * x; }},
+        {"div(mul(x0,3),x0)", [](double x) { return x * 3 / x; }},
+        {"sub(1,select(less(x0,2),1,0))", [](double x) { return 1 - double(x < 2); }},
         {"pow(x0,div(x0,x0))", [](double x) { return std::pow(x, x / x); }, 4e-6f},
         // A zero has a sign.
         {"reciprocal(select(is_inf(x0),0,-0))", [](double x) { return std::isinf(x) ? HUGE_VAL : -HUGE_VAL; }},

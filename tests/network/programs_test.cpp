@@ -222,12 +222,34 @@ TEST(Programs, IntegersOf64BitsAreReduced) {
              const ValueId sum = s.node(along(Reduce::Kind::sum, {1}), {wide});
              return Outputs{sum, s.elementwise("f32(div(x0,i64:10007))", {sum})};
          }},
+        {"products behind sums",
+         [&](Sketch &s) {
+             const ValueId x = s.input({3, 40}, Element::i64);
+             const ValueId sum = s.node(along(Reduce::Kind::sum, {1}), {x});
+             return Outputs{s.elementwise("mul(sub(x0,i64:1),x1)", {sum, x}),
+                            s.elementwise("mod(mul(x0,x0),i64:1000003)", {sum})};
+         }},
         {"extremes of what is given",
          [&](Sketch &s) {
              const ValueId x = s.transpose(s.input({3, 40}, Element::i64), {1, 0});
              const ValueId most = s.node(along(Reduce::Kind::maximum, {0}), {x});
              return Outputs{most, s.node(along(Reduce::Kind::minimum, {1}), {x}),
                             s.elementwise("equal(x0,x1)", {x, most})};
+         }},
+        {"extremes of what is beyond 32 bits",
+         [&](Sketch &s) {
+             const ValueId x = s.elementwise("mul(x0,i64:-30007)", {s.input({5, 60}, Element::i64)});
+             const ValueId most = s.node(along(Reduce::Kind::maximum, {1}), {x});
+             return Outputs{most, s.node(along(Reduce::Kind::minimum, {0, 1}), {x}),
+                            s.elementwise("equal(x0,x1)", {x, most})};
+         }},
+        {"what is joined with a constant, and with what is computed",
+         [&](Sketch &s) {
+             const ValueId x = s.input({3, 4}, Element::i64),
+                           first = s.integers({3, 1}, {5, -7, 2147483647}, Element::i64);
+             const ValueId last = s.elementwise("min(max(x0,i64:-9),i64:9)", {x});
+             const ValueId all = s.node(Concat{1}, {first, x, last});
+             return Outputs{s.elementwise("f32(add(x0,i64:1))", {all}), s.node(along(Reduce::Kind::sum, {1}), {all})};
          }},
         {"the least of what is computed in 32 bits",
          [&](Sketch &s) {

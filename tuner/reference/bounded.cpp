@@ -161,10 +161,9 @@ Bounded of_two(Function function, const Bounded &a, const Bounded &b) {
     }
 }
 
-// What an integer of `type` is after arithmetic, which wraps around. Those of 64 bits are as exact as f64.
+// What an integer of `type` is after arithmetic, which wraps around. Precondition: it has less than 64 bits (wide_integers.h).
 double wrapped(Element type, double value) {
     const int bits = 8 * scalar::size_of(type);
-    if (bits == 64) return value;
     const auto range = static_cast<double>(uint64_t{1} << bits);
     const bool is_unsigned = type == Element::u8 || type == Element::u16 || type == Element::u32;
     const double lowest = is_unsigned ? 0 : -range / 2;
@@ -180,8 +179,9 @@ double cut_off(Element type, double value) {
     return static_cast<double>(scalar::read_integer(type, bytes.data()));
 }
 
-// What an operation of integers passes on; there is no rounding.
-double passed_on(Function function, const Bounded &a, const Bounded &b) {
+}  // namespace
+
+double error_of_integers(Function function, const Bounded &a, const Bounded &b) {
     if (a.error == 0 && b.error == 0) return 0;
     switch (function) {
         case Function::add:
@@ -197,12 +197,17 @@ double passed_on(Function function, const Bounded &a, const Bounded &b) {
     }
 }
 
+Bounded compared(bool holds, const Bounded &a, const Bounded &b) {
+    return condition(holds, std::fabs(a.value - b.value) <= reach(a) + reach(b), a.is_given && b.is_given);
+}
+
+namespace {
+
 double value_of_integers(Function function, Element type, double x, double y) {
     if (function == Function::divide) return y == 0 ? 0 : wrapped(type, std::trunc(x / y));
     if (function == Function::remainder && y == 0) return 0;
     if (function == Function::power) return cut_off(type, std::pow(x, y));
-    if (function == Function::multiply &&
-        scalar::size_of(type) < 8) {  // a product may need more digits than a double has
+    if (function == Function::multiply) {  // a product may need more digits than a double has
         const auto product =
             static_cast<uint64_t>(static_cast<int64_t>(x)) * static_cast<uint64_t>(static_cast<int64_t>(y));
         return wrapped(type, static_cast<double>(static_cast<uint32_t>(product)));
@@ -211,7 +216,8 @@ double value_of_integers(Function function, Element type, double x, double y) {
 }
 
 Bounded of_integers(Function function, Element type, const Bounded &a, const Bounded &b) {
-    return {value_of_integers(function, type, a.value, b.value), passed_on(function, a, b), a.is_given && b.is_given};
+    return {value_of_integers(function, type, a.value, b.value), error_of_integers(function, a, b),
+            a.is_given && b.is_given};
 }
 
 }  // namespace

@@ -39,6 +39,10 @@ inline bool is_normal_in_f32(double value) {
 Bounded bounded(scalar::Function function, scalar::Element type, const Bounded &x);
 Bounded bounded(scalar::Function function, scalar::Element type, const Bounded &a, const Bounded &b);
 Bounded converted(const Bounded &x, scalar::Element from, scalar::Element to);
+// The error of a function of integers, which round nothing. Of one argument, both are that.
+double error_of_integers(scalar::Function function, const Bounded &a, const Bounded &b);
+// A comparison of two numbers that an error could turn, or where both are given, of numbers that nobody rounded.
+Bounded compared(bool holds, const Bounded &a, const Bounded &b);
 Bounded selected(const Bounded &condition, const Bounded &then, const Bounded &otherwise);
 
 // A result in f32, which has no larger numbers but infinity, and where small ones lose digits or become 0.

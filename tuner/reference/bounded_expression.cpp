@@ -4,6 +4,9 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+
+#include "tuner/reference/wide_integers.h"
 
 namespace kiln {
 namespace {
@@ -68,6 +71,7 @@ BoundedExpression::BoundedExpression(const scalar::Expression &expression, const
                                      Rounding rounding)
     : is_exact_(rounding == Rounding::exact) {
     stack_.resize(expression.steps.size());
+    wide_.resize(expression.steps.size());
     std::vector<Element> types;
     for (const scalar::Step &step : expression.steps) {
         const int count = scalar::argument_count(step.function);
@@ -97,8 +101,7 @@ Bounded BoundedExpression::operator()(const std::vector<Bounded> &operands) {
 }
 
 // In f32 step by step, as kernels compute what they round to integers. Only what IEEE 754 leaves open is an error.
-void BoundedExpression::take_exactly(const TypedStep &typed, const std::vector<Bounded> &operands,
-                                     Bounded *first) const {
+void BoundedExpression::take_exactly(const TypedStep &typed, const std::vector<Bounded> &operands, Bounded *first) {
     const scalar::Step &step = *typed.step;
     if (step.function == Function::operand) {
         *first = operands[step.operand];
@@ -106,6 +109,7 @@ void BoundedExpression::take_exactly(const TypedStep &typed, const std::vector<B
     }
     if (step.function == Function::constant) {
         *first = {rounded(step.type, step.number), 0, true};
+        if (is_wide(step.type)) take_wide(typed, first);
         return;
     }
     const bool is_exact = is_defined_exactly(step.function) &&
@@ -116,7 +120,47 @@ void BoundedExpression::take_exactly(const TypedStep &typed, const std::vector<B
     if (typed.result == Element::f32) first->value = static_cast<float>(first->value);
 }
 
-void BoundedExpression::take(const TypedStep &typed, const std::vector<Bounded> &operands, Bounded *first) const {
+void BoundedExpression::take_wide(const TypedStep &typed, Bounded *first) {
+    const scalar::Step &step = *typed.step;
+    const Element from = typed.argument, to = typed.result;
+    int64_t *wide = wide_.data() + (first - stack_.data());
+    const Bounded a = first[0], b = typed.count > 1 ? first[1] : a;
+    const bool is_given = a.is_given && b.is_given;
+    if (step.function == Function::constant) {
+        wide[0] = wide_of(to, step.number);
+        *first = {number_of(to, wide[0]), 0, true};
+    } else if (step.function == Function::cast && !is_wide(to)) {
+        if (to == Element::boolean) {
+            *first = {double(wide[0] != 0), a.error, a.is_given};
+        } else if (is_integer(to)) {
+            *first = {narrowed(to, wide[0]), a.error, a.is_given};
+        } else {
+            *first = converted(a, from, to);
+        }
+    } else if (step.function == Function::cast) {
+        if (!is_wide(from)) {
+            const Element short_type = from == Element::boolean || is_integer(from) ? Element::i32 : to;
+            *first = is_integer(from) ? a : converted(a, from, short_type);
+            wide[0] = is_integer(from) ? static_cast<int64_t>(a.value) : wide_of(to, first->value);
+        }
+        first->value = number_of(to, wide[0]);
+    } else if (step.function == Function::select) {
+        *first = selected(first[0], first[1], first[2]);
+        wide[0] = a.value != 0 ? wide[1] : wide[2];
+    } else if (to == Element::boolean) {
+        const bool is_equal = wide[0] == wide[1], is_below = is_less(from, wide[0], wide[1]);
+        const bool holds = step.function == Function::equal  ? is_equal
+                           : step.function == Function::less ? is_below
+                                                             : is_below || is_equal;
+        *first = compared(holds, a, b);
+    } else {
+        wide[0] = typed.count == 1 ? of_wide(step.function, to, wide[0]) : of_wide(step.function, to, wide[0], wide[1]);
+        *first = {number_of(to, wide[0]), typed.count == 1 ? a.error : error_of_integers(step.function, a, b),
+                  is_given};
+    }
+}
+
+void BoundedExpression::take(const TypedStep &typed, const std::vector<Bounded> &operands, Bounded *first) {
     const scalar::Step &step = *typed.step;
     if (step.function == Function::operand) {
         *first = operands[step.operand];
@@ -124,9 +168,12 @@ void BoundedExpression::take(const TypedStep &typed, const std::vector<Bounded> 
     }
     if (step.function == Function::constant) {
         *first = {step.number, is_integer(step.type) ? 0 : std::fabs(step.number), true};
+        if (is_wide(step.type)) take_wide(typed, first);
         return;
     }
-    if (step.function == Function::cast) {
+    if (is_wide(typed.result) || is_wide(typed.argument)) {
+        take_wide(typed, first);
+    } else if (step.function == Function::cast) {
         *first = converted(first[0], typed.argument, step.type);
     } else if (step.function == Function::select) {
         *first = selected(first[0], first[1], first[2]);

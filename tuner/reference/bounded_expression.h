@@ -32,13 +32,15 @@ private:
     };
 
     // A step's result, in the place of its arguments; a leaf's is behind all others.
-    void take(const TypedStep &typed, const std::vector<Bounded> &operands, Bounded *first) const;
-    void take_exactly(const TypedStep &typed, const std::vector<Bounded> &operands, Bounded *first) const;
+    void take(const TypedStep &typed, const std::vector<Bounded> &operands, Bounded *first);
+    void take_wide(const TypedStep &typed, Bounded *first);
+    void take_exactly(const TypedStep &typed, const std::vector<Bounded> &operands, Bounded *first);
 
     bool is_exact_ = false;
     bool is_product_ = false;  // of two operands, in a type that adds no roundings: what large nests sum up
     std::vector<TypedStep> steps_;
     std::vector<Bounded> stack_;  // as large as it ever gets
+    std::vector<int64_t> wide_;   // beside it: integers of 64 bits, of which the stack has the nearest f64
 };
 
 }  // namespace kiln

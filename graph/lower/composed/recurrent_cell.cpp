@@ -164,9 +164,14 @@ RecurrentInputs inputs_of(NodeLowering &node, RecurrentKind kind, int axis_of_hi
     return inputs;
 }
 
-// Directions x columns x 4 * hidden, with a scale and a zero point for each direction, or each of its columns.
+// Directions x features (or hidden) x 4 * hidden, with a scale and a zero point for each direction, or for each of its 4 * hidden.
 ValueId dequantized_weights(NodeLowering &node, int input, int scale, const Shape &shape, std::string_view what) {
     expect_shape(node, input, shape, what);
+    const Element type = node.type(node.input(input));
+    if (type != Element::i8 && type != Element::u8)
+        reject("its input " + shown(what) + " is " + std::string(name(type)) + "; needs i8 or u8");
+    if (node.type(node.input(scale + 1)) != type) reject("the zero point of " + shown(what) + " has another type");
+    if (node.type(node.input(scale)) != Element::f32) reject("the scale of " + shown(what) + " is not f32");
     const auto parameter = [&](int at, std::string_view of) {
         const Shape own = node.shape(node.input(at));
         if (own == Shape{shape[0]}) return node.reshape(node.input(at), {shape[0], 1, 1});

@@ -12,7 +12,7 @@ struct DynamicQuanta {
 
 DynamicQuanta quantized_dynamically(NodeLowering &node, ValueId x);
 
-// Numbers as their quanta have them.
+// x, quantized by its range and dequantized again.
 ValueId rounded_dynamically(NodeLowering &node, ValueId x);
 
 }  // namespace kiln::graph

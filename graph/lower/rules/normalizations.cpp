@@ -230,29 +230,44 @@ void skip_layer_normalization(NodeLowering &node) {
     layer_normalized(node, skip_sum(node, 4), 2);
 }
 
-// What each word, its place and its segment give, added up and normalized; then how many words the mask keeps of each text, and the sum.
-// Places that the node does not have are counted.
+// What each word, its place and its segment give, added up and normalized; then how many words of each text the mask has as 1, and the
+// sum. Places that the node does not have are counted, and segments that it does not have are the first one.
 void embed_layer_normalization(NodeLowering &node) {
     const ValueId words = node.input(0);
     const Shape shape = node.shape(words);
     if (shape.size() != 2) reject("its input of shape " + to_text(shape) + " has not the axes of batch and words");
-    const auto rows = [&](int table, ValueId indices) { return node.add(Gather{0}, {node.input(table), indices}); };
+    const auto rows = [&](int table, ValueId indices) {
+        const Shape own = node.shape(node.input(table)), of_words = node.shape(node.input(2));
+        if (own.size() != 2 || own[1] != of_words.back())
+            reject("its table of shape " + to_text(own) + " does not fit that of words, of shape " + to_text(of_words));
+        return node.add(Gather{0}, {node.input(table), indices});
+    };
+    if (!node.has_input(8) && node.shape(node.input(3))[0] < shape[1])
+        reject("its table of places has " + std::to_string(node.shape(node.input(3))[0]) + " rows for " +
+               std::to_string(shape[1]) + " words");
     const ValueId places = node.has_input(8) ? node.input(8) : counted_along(node, shape[1], 1, 2);
     std::vector<ValueId> terms{rows(2, words), rows(3, places)};
     Expression sum = operand(0) + operand(1);
-    if (node.has_input(1) && node.has_input(4)) {
-        terms.push_back(rows(4, node.input(1)));
+    if (node.has_input(1) && !node.has_input(4)) reject("it has segments and no table of them");
+    if (node.has_input(4)) {
+        const ValueId first = node.constant(Numbers{{Element::i32, {1, 1}}, std::vector<int64_t>{0}});
+        terms.push_back(rows(4, node.has_input(1) ? node.input(1) : first));
         sum = sum + operand(2);
     }
     const ValueId y = node.elementwise(sum, terms);
+    for (const int input : {5, 6}) {
+        if (node.shape(node.input(input)) != Shape{node.shape(y).back()})
+            reject("its scale or bias does not fit its table of words, of shape " + to_text(node.shape(node.input(2))));
+    }
     const Along along{y, {2}, epsilon(node, 1e-12f)};
     node.result(scaled(node, mean_variance(node, along), node.input(5), node.input(6)));
     if (node.wants(2)) node.result(y, 2);
     if (!node.wants(1)) return;
     const ValueId zeros = node.constant(Numbers{{Element::i32, {shape[0]}}, std::vector<int64_t>(size_t(shape[0]))});
-    node.result(
-        node.has_input(7) ? node.reshape(node.add(Reduce{Reduce::Kind::sum, {1}}, {node.input(7)}), {shape[0]}) : zeros,
-        1);
+    if (!node.has_input(7)) return node.result(zeros, 1);
+    const ValueId kept =
+        node.elementwise(cast(equal(operand(0), constant(1, node.type(node.input(7)))), Element::i32), {node.input(7)});
+    node.result(node.reshape(node.add(Reduce{Reduce::Kind::sum, {1}}, {kept}), {shape[0]}), 1);
 }
 
 void skip_rms_normalization(NodeLowering &node) {

@@ -48,10 +48,11 @@ void expect_elements(const NodeLowering &node, int input, std::string_view what,
            (columns == 1 ? "" : ", or " + std::to_string(columns) + " for the columns of B"));
 }
 
-// A sum in i32 times the scale of its unit as quanta whose scale and zero point stand at inputs `first` and the one behind. onnxruntime
+// A sum in i32 times the scale of its unit, as quanta whose scale and zero point stand at inputs `first` and the one behind. onnxruntime
 // multiplies once, by the quotient of both scales.
 ValueId requantized(NodeLowering &node, const Expression &sum, std::vector<ValueId> inputs, ValueId scale, int first) {
     expect_elements(node, first, "y_scale", 1);
+    check_divisor(node, first);
     const ValueId factor = node.elementwise(operand(0) / operand(1), {scale, scale_of(node, first, false)});
     const auto behind = static_cast<int>(inputs.size());
     const Shape shape = node.shape(inputs[0]);
@@ -105,9 +106,11 @@ void give_floats(NodeLowering &node, ValueId sums, ValueId scale, int bias) {
     Expression y = cast(operand(0), Element::f32) * operand(1);
     std::vector<ValueId> inputs{sums, scale};
     if (node.has_input(bias)) {
-        expect_elements(node, bias, "bias", node.shape(sums).back());
+        const Shape shape = node.shape(sums);
+        expect_elements(node, bias, "bias", shape.empty() ? 1 : shape.back());
         y = y + operand(2);
-        inputs.push_back(node.input(bias));
+        const ValueId of_columns = node.input(bias);
+        inputs.push_back(node.elements(of_columns) == 1 ? node.reshape(of_columns, {}) : of_columns);
     }
     node.result(node.add(Elementwise{std::move(y), node.shape(sums)}, std::move(inputs)));
 }

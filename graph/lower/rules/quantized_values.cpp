@@ -88,19 +88,22 @@ ValueId divided_by(NodeLowering &node, ValueId scale, ValueId number, const Quan
 ValueId quantized(NodeLowering &node, ValueId number, const QuantizationInputs &by, Element to) {
     if (!is_float(node.type(node.input(by.scale))))
         reject("its scale is " + std::string(name(node.type(node.input(by.scale)))));
-    // Kernels take subnormal numbers for 0.
-    const auto divides_nothing = [](double x) {
-        return !(std::abs(x) >= std::numeric_limits<float>::min()) || !std::isfinite(x);
-    };
-    if (const auto scale = node.known_element(node.input(by.scale), divides_nothing))
-        reject("its scale is " + std::to_string(*scale) +
-               ", by which nothing can be divided; calibrate the model again");
+    check_divisor(node, by.scale);
     return divided_by(node, node.converted(spread(node, by.scale, node.shape(number), by), Element::f32), number, by,
                       to);
 }
 
 ValueId quantized_quotient(NodeLowering &node, ValueId quotient, const QuantizationInputs &by, Element to) {
     return divided_by(node, node.constant(Numbers{{Element::f32, {}}, std::vector<double>{1}}), quotient, by, to);
+}
+
+void check_divisor(const NodeLowering &node, int input) {
+    const auto divides_nothing = [](double x) {
+        return !(std::abs(x) >= std::numeric_limits<float>::min()) || !std::isfinite(x);
+    };
+    if (const auto scale = node.known_element(node.input(input), divides_nothing))
+        reject("its scale is " + std::to_string(*scale) +
+               ", by which nothing can be divided; calibrate the model again");
 }
 
 void check_scale(const NodeLowering &node, int input) {

@@ -20,13 +20,16 @@ struct QuantizationInputs {
 ValueId dequantized(NodeLowering &node, ValueId stored, const QuantizationInputs &by);
 // saturated(round(number / scale) + zero_point) as elements of `to`.
 ValueId quantized(NodeLowering &node, ValueId number, const QuantizationInputs &by, Element to);
-// The same of a number that is divided by the scale already.
+// The same of a number that is divided by the scale already, which check_divisor() has seen.
 ValueId quantized_quotient(NodeLowering &node, ValueId quotient, const QuantizationInputs &by, Element to);
 
 // Whether the input is there and not known to be 0 everywhere.
 bool has_zero_point(const NodeLowering &node, int input);
 // The type of the zero point, or u8.
 Element type_of_zero_point(const NodeLowering &node, int input);
+
+// What numbers are divided by is a normal number where it is known: kernels take others for 0.
+void check_divisor(const NodeLowering &node, int input);
 
 // The scale of a sum of quanta is f32, and one that is known is a positive number. Of several some may be 0: those of channels whose
 // weights all are.

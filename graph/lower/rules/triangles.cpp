@@ -12,8 +12,6 @@
 namespace kiln::graph {
 namespace {
 
-constexpr int64_t most_terms = 4096;  // of sums that are made one by one
-
 // rows x columns of a type: 1 where `is_one` holds.
 template<typename IsOne>
 ValueId pattern(NodeLowering &node, Element type, const Shape &shape, const IsOne &is_one) {
@@ -27,48 +25,75 @@ ValueId pattern(NodeLowering &node, Element type, const Shape &shape, const IsOn
     return node.constant(Numbers{{type, shape}, std::vector<double>(ones.begin(), ones.end())});
 }
 
-// Nothing lies between kernels as an integer of 64 bits, so each sum of such is one of all elements, zeros in place of those it leaves out.
-ValueId sums_of_all(NodeLowering &node, ValueId x, int axis, bool is_exclusive, bool is_reverse) {
-    const int64_t extent = node.shape(x)[static_cast<size_t>(axis)];
-    Shape apart = node.shape(x), ones(apart.size() + 1, 1);
-    apart.insert(apart.begin() + axis, 1);
-    ones[static_cast<size_t>(axis)] = ones[static_cast<size_t>(axis) + 1] = extent;
-    const ValueId added = pattern(node, Element::boolean, {extent, extent}, [&](int64_t sum, int64_t element) {
-        return element == sum ? !is_exclusive : (element < sum) != is_reverse;
-    });
-    const NumbersOf number{node.type(x)};
-    const ValueId terms = node.elementwise(select(operand(1), operand(0), number(0)),
-                                           {node.reshape(x, apart), node.reshape(added, ones)});
-    return node.reshape(node.add(Reduce{Reduce::Kind::sum, {axis + 1}}, {terms}), node.shape(x));
-}
+// Which elements of an axis a sum has.
+struct Running {
+    int axis = 0;
+    bool is_exclusive = false, is_reverse = false;
+};
 
 // Behind zeros, sums of 2, 4, 8 and so on elements in a row. No element meets one that it does not add up, so what is infinite or
 // no number stays where it is, and a long axis takes few steps. Products are the same behind ones.
 template<Function function>
-void cumulative(NodeLowering &node) {
-    const ValueId x = node.input(0);
-    const int axis = axis_of(node.known_integer(1, "axis"), node.rank(x));
-    const int64_t extent = node.shape(x)[static_cast<size_t>(axis)];
-    const bool is_exclusive = node.attributes.flag("exclusive", false),
-               is_reverse = node.attributes.flag("reverse", false);
-    if (function == Function::add && node.type(x) == Element::i64 && extent <= most_terms)
-        return node.result(sums_of_all(node, x, axis, is_exclusive, is_reverse));
+ValueId accumulated(NodeLowering &node, ValueId x, const Running &of) {
+    const int64_t extent = node.shape(x)[static_cast<size_t>(of.axis)], left_out = of.is_exclusive ? 1 : 0;
     int64_t summed = 1;
     while (summed < extent) summed *= 2;
     int64_t length = extent + summed - 1;
-    const int64_t left_out = is_exclusive ? 1 : 0;
-    const int64_t first = is_reverse ? left_out : 1 - summed - left_out;
+    const int64_t first = of.is_reverse ? left_out : 1 - summed - left_out;
     std::vector<int64_t> places = index_range(first, length);
     for (int64_t &place : places) {
         if (place < 0 || place >= extent) place = Resample::outside;
     }
-    ValueId sums = take(node, x, {{axis, std::move(places)}}, function == Function::multiply ? 1 : 0);
+    ValueId sums = take(node, x, {{of.axis, std::move(places)}}, function == Function::multiply ? 1 : 0);
     for (int64_t distance = 1; distance < summed; distance *= 2) {
         length -= distance;
-        const auto from = [&](int64_t place) { return take(node, sums, {{axis, index_range(place, length)}}); };
+        const auto from = [&](int64_t place) { return take(node, sums, {{of.axis, index_range(place, length)}}); };
         sums = node.elementwise(apply(function, operand(0), operand(1)), {from(0), from(distance)});
     }
-    node.result(sums);
+    return sums;
+}
+
+// Kernels exchange no integers of 64 bits, so sums of such are those of their four parts of 16 bits, which are i32. The last part has the
+// sign.
+ValueId accumulated_parts(NodeLowering &node, ValueId x, Running of) {
+    constexpr int parts = 4;
+    constexpr int64_t base = int64_t{1} << 16, most_terms = int64_t{1} << 15;
+    const NumbersOf number{Element::i64};
+    Shape shape = node.shape(x), along_parts(shape.size() + 1, 1), apart = shape;
+    const int64_t extent = shape[static_cast<size_t>(of.axis)];
+    if (extent > most_terms)
+        refuse("its axis has " + std::to_string(extent) + " elements, and kiln adds up " + std::to_string(most_terms) +
+               " integers of 64 bits");
+    along_parts[0] = parts;
+    apart.insert(apart.begin(), 1);
+    std::vector<Expression> units{number(1)};
+    for (int i = 1; i < parts; i++) units.push_back(number(std::pow(double(base), i)));
+    const auto is_part = [&](int i) { return equal(operand(1), number(i)); };
+    const Expression unit =
+        select(is_part(0), units[0], select(is_part(1), units[1], select(is_part(2), units[2], units[3])));
+    const Expression whole = (operand(0) - apply(Function::remainder, operand(0), unit)) / unit;
+    const Expression part = select(is_part(3), whole, apply(Function::remainder, whole, units[1]));
+    const ValueId which = node.constant(Numbers{{Element::i64, along_parts}, index_range(0, parts)});
+    const ValueId split = node.elementwise(cast(part, Element::i32), {node.reshape(x, apart), which});
+    of.axis++;
+    const ValueId sums = accumulated<Function::add>(node, split, of);
+    Expression total = number(0);
+    std::vector<ValueId> inputs;
+    for (int i = 0; i < parts; i++) {
+        total = total + cast(operand(i), Element::i64) * units[static_cast<size_t>(i)];
+        inputs.push_back(node.reshape(take(node, sums, {{0, {i}}}), shape));
+    }
+    return node.elementwise(total, inputs);
+}
+
+template<Function function>
+void cumulative(NodeLowering &node) {
+    const ValueId x = node.input(0);
+    const Running of{.axis = axis_of(node.known_integer(1, "axis"), node.rank(x)),
+                     .is_exclusive = node.attributes.flag("exclusive", false),
+                     .is_reverse = node.attributes.flag("reverse", false)};
+    const bool is_wide = function == Function::add && node.type(x) == Element::i64 && !node.is_known(0);
+    node.result(is_wide ? accumulated_parts(node, x, of) : accumulated<function>(node, x, of));
 }
 
 void triangle(NodeLowering &node) {

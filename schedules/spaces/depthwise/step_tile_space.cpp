@@ -132,7 +132,8 @@ StepTileKnobs default_knobs(const Facts &f, const StepTileDomains &domains) {
     k.partition = domains.partition.back();
     const int64_t blocks = ceil_div(f.vectors(), k.block);
     k.by_channels = blocks > 1 && (copies(k.block) ? blocks == 2 : k.block > 1);
-    // Rows of one tile have few steps, which lie far apart between those of all other channels.
+    // Rows of one tile have few steps, which would lie far apart between those of all other channels: 7x7x960 took 1.11 of the time with
+    // two threads.
     const bool is_narrow = f.loops.input[0] <= domains.pixels.back();
     if (f.makes_pairs_by_vector && !is_narrow) k.block = 1, k.by_channels = 0;
     if (makes_steps_in_tile(f, domains)) k.in_tile = 1, k.by_channels = 0, k.block = copies(2) ? 1 : 2;

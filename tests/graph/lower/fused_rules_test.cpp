@@ -256,12 +256,24 @@ TEST(FusedRules, EmbeddingsOfWords) {
                  {y, whole({1}, {1}, Element::i32), sums},
                  microsoft_domain};
     expect_outputs(row);
+    row.inputs[7] = integers_of({1, 2});  // what is neither 0 nor 1 counts as left out
+    expect_outputs(row);
     row.inputs[7] = none;
     row.inputs.push_back(integers_of({0, 1}));
     row.outputs[1] = whole({1}, {0}, Element::i32);
     expect_outputs(row);
     row.inputs = {integers_of({1, 0}), none, rows({1, 2, 0.5, 3}), places, none, line({2, 2}), line({1, 1})};
     expect_outputs(row);
+    row.inputs[4] = rows({-0.5, 1, 9, 9}), row.inputs[3] = rows({1, -1, 0.5, 0});
+    expect_outputs(row);
+    for (const auto &[input, bad, message] : std::vector<std::tuple<size_t, std::optional<Numbers>, std::string>>{
+             {5, line({1, 2, 3}), "its scale or bias does not fit"},
+             {3, rows({1, 2}), "its table of places has 1 rows for 2 words"},
+             {4, counted({4, 1}), "its table of shape 4x1 does not fit that of words"}}) {
+        RuleCase changed = row;
+        changed.inputs[input] = bad;
+        expect_refused(model_of(changed), message);
+    }
 }
 
 TEST(FusedRules, NormalizationsOfSums) {

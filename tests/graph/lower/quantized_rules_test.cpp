@@ -225,6 +225,13 @@ TEST(QuantizedRules, NumbersAndSums) {
          {whole({2, 1}, {5, 7}, Element::u8), whole({1, 1}, {3}, Element::u8), scalar(0.5), scalar(2)},
          {floats({2, 1}, {15, 21})},
          "com.microsoft"},
+        // The product of two vectors has one element, and no axis.
+        {"MatMulIntegerToFloat",
+         1,
+         {},
+         {u8({5, 7}), i8({1, 2}), scalar(0.5), scalar(2), none, none, line({0.25})},
+         {floats({}, {19.25})},
+         "com.microsoft"},
         // The range of A is that of u8 with a scale of 1 and a zero point of 55.
         {"DynamicQuantizeMatMul",
          1,
@@ -248,9 +255,11 @@ TEST(QuantizedRules, ProductsAreMultipliedOnce) {
         {whole({1, 1}, {72}, Element::i8), scalar(a), whole({}, {0}, Element::i8), whole({1, 1}, {12}, Element::i8),
          scalar(b), whole({}, {0}, Element::i8), scalar(y), whole({}, {0}, Element::i8)},
         {whole({1, 1}, {26}, Element::i8)}};
+    expect_outputs(row);
     const auto graph = model_of(row).lowered();
     ASSERT_TRUE(graph) << graph.error().message;
-    const float factor = a * b / y;
+    const float factor = a * b / y;  // evaluated in f64, either way gives 26
+
     EXPECT_EQ(864 * factor, 25.5F);
     EXPECT_TRUE(std::ranges::any_of(graph->values, [&](const Value &value) {
         if (!value.constant || value.form.type != Element::f32) return false;
@@ -289,7 +298,8 @@ TEST(QuantizedRules, Refused) {
         {6, line({1, 2, 3}), "its input 'C' is f32; needs i32"},
         {6, whole({4}, {1, 2, 3, 4}, Element::i32), "its input 'C' of shape 4 does not fit the product of shape 1x3"},
         {6, whole({2, 3}, {1, 2, 3, 4, 5, 6}, Element::i32), "its input 'C' of shape 2x3 does not fit"},
-        {7, scalar(0), "a scale of it is not positive"},
+        {7, scalar(0), "by which nothing can be divided"},
+        {7, scalar(1e-39), "by which nothing can be divided"},
         {7, line({1, 2, 3}), "its input 'y_scale' of shape 3 must have one element"},
         {8, whole({}, {1}, Element::i32), "its result is i32"},
     };

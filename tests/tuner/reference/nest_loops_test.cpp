@@ -65,6 +65,42 @@ TEST(NestLoops, FollowTheDefinition) {
     }
 }
 
+// Products of 32 bits have more digits than f64.
+TEST(NestLoops, IntegersOf64BitsAreExact) {
+    constexpr int32_t a = 2147483629, b = -2147483587;
+    constexpr int64_t product = int64_t{a} * b;
+    const struct {
+        const char *term;
+        double expected;
+    } rows[] = {
+        {"i32(mul(i64(x0),i64(x1)))", static_cast<int32_t>(product)},
+        {"i32(mod(mul(i64(x0),i64(x1)),i64:1000007))", double(product % 1000007 + 1000007)},
+        {"i32(div(mul(i64(x0),i64(x1)),i64:-4294967296))", double(product / -4294967296)},
+        {"i32(sub(add(mul(i64(x0),i64(x1)),i64(x0)),mul(i64(x0),i64(x1))))", a},
+        {"i32(less(mul(i64(x0),i64(x1)),add(mul(i64(x0),i64(x1)),i64:1)))", 1},
+        {"i32(equal(mul(i64(x0),i64(x1)),add(mul(i64(x0),i64(x1)),i64:1)))", 0},
+        {"i32(less_or_equal(mul(i64(x0),i64(x1)),mul(i64(x1),i64(x0))))", 1},
+        {"i32(max(min(mul(i64(x0),i64(x1)),i64:5),neg(abs(i64(x1)))))", b},
+        {"i32(sign(mul(i64(x0),i64(x1))))", -1},
+        {"i32(mul(mul(i64(x0),i64(x1)),mul(i64(x0),i64(x1))))",
+         static_cast<int32_t>(uint64_t(product) * uint64_t(product))},
+        {"i32(select(less(i64(x0),i64(x1)),i64:1,mul(i64(x0),i64:3)))", static_cast<int32_t>(int64_t{a} * 3)},
+        {"i32(div(u64(x1),u64:4294967296))", -1},
+        {"i32(pow(i64(x0),i64:0))", 1},
+        {"i32(i64(bool(mul(i64(x0),i64(x1)))))", 1},
+    };
+    for (const auto &row : rows) {
+        const auto w =
+            parse_workload_key(std::string("nest/dtype:i32/loops:1/operands:1,1/reads:x0[i0];x1[i0]/term:") + row.term);
+        ASSERT_TRUE(w) << row.term << ": " << w.error().message;
+        Operands operands;
+        const std::vector<NamedOperand> list = operand_list(*w);
+        operands.*list[0].place = tensor(DType::i32, {1}, std::vector<int32_t>{a});
+        operands.*list[1].place = tensor(DType::i32, {1}, std::vector<int32_t>{b});
+        EXPECT_EQ(compute_nest(*w, operands).sum, std::vector<double>{row.expected}) << row.term;
+    }
+}
+
 // The bound grows with what a function does to the error of its argument: exp(10) is 10 times as sensitive as exp(1).
 TEST(NestLoops, ErrorsAreBoundedThroughFunctions) {
     const auto w = parse_workload_key("nest/loops:2/operands:2/reads:x0[i0]/term:exp(x0)");

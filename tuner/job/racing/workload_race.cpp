@@ -90,7 +90,11 @@ Result<std::optional<WorkloadRace::Winner>> WorkloadRace::best_recorded() const 
     const TrialFilter conditions = same_conditions(job_, workload_);
     const Result<std::optional<Best>> best = job_.environment.store.best(conditions);
     const Result<std::vector<Race>> races = job_.environment.store.races(conditions);
-    if (!best || !races) return best ? races.error() : best.error();
+    if (!best || !races) {
+        const Error &error = best ? races.error() : best.error();
+        if (error.code == ErrorCode::interrupted) return fastest;  // what was tuned until then is worth its answer
+        return error;
+    }
     const bool decides = *best && (*best)->evidence == "race" && !races->empty();
     if (!decides || races->back().entries.front().trial != (*best)->trial.id) return fastest;
     const Winner first = winner(races->back());
