@@ -9,7 +9,7 @@ namespace {
 int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 int64_t floor_mod(int64_t a, int64_t b) { return a - floor_div(a, b) * b; }
 
-int64_t value_of(const Digit &digit, std::span<const int64_t> indices) {
+int64_t value_of_digit(const Digit &digit, std::span<const int64_t> indices) {
     const int64_t quotient = floor_div(indices[digit.index] + digit.shift, digit.divisor);
     return digit.factor * (digit.modulus ? floor_mod(quotient, digit.modulus) : quotient);
 }
@@ -72,7 +72,7 @@ Form put_into(const Form &form, const std::vector<Form> &inner) {
 
 int64_t value_of(const Form &form, std::span<const int64_t> indices) {
     int64_t sum = form.constant;
-    for (const Digit &digit : form.digits) sum += value_of(digit, indices);
+    for (const Digit &digit : form.digits) sum += value_of_digit(digit, indices);
     return sum;
 }
 

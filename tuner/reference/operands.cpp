@@ -125,6 +125,15 @@ std::optional<float> exponents_of_product(const Workload &w) {
     return std::min(7.0f, 100 / terms);
 }
 
+// Numbers that a nest makes f16 of are judged as those that are stored as f16: larger ones would be infinite there, and kernels are
+// compiled for finite numbers.
+bool makes_f16(const Workload &w) {
+    if (w.op != Operation::nest) return false;
+    const Nest nest = nest_of(w);
+    const auto is_f16 = [](const scalar::Step &step) { return step.type == scalar::Element::f16; };
+    return std::ranges::any_of(nest.term.steps, is_f16) || std::ranges::any_of(nest.finish.steps, is_f16);
+}
+
 }  // namespace
 
 std::vector<int64_t> stored_result_shape(const Workload &w) { return signature(w).result.shape(); }
@@ -178,6 +187,7 @@ Operands make_operands(const Workload &workload, Data data, uint64_t seed) {
     Operands operands;
     uint64_t stream = 0;
     const std::optional<float> of_product = exponents_of_product(workload);
+    const bool of_f16 = makes_f16(workload);
     for (NamedOperand &named : operand_list(workload)) {
         Tensor &tensor = operands.*named.place;
         tensor = std::move(named.tensor);
@@ -187,7 +197,7 @@ Operands make_operands(const Workload &workload, Data data, uint64_t seed) {
             fill_with_indices(tensor, named.index_count, random);
             continue;
         }
-        const float exponents = of_product.value_or(tensor.dtype == DType::f16 ? 7 : 20);
+        const float exponents = of_product.value_or(tensor.dtype == DType::f16 || of_f16 ? 7 : 20);
         const bool is_wide = !is_integer(tensor.dtype) && (of_product || data != Data::ordinary);
         for (int64_t i = 0, count = tensor.elements(); i < count; i++)
             set_element(tensor, i, is_wide ? random.wide(exponents) : random.uniform());

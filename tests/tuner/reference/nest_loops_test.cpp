@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -62,6 +63,24 @@ TEST(NestLoops, FollowTheDefinition) {
                                                               : tensor(DType::i32, shape, row.table);
         }
         EXPECT_EQ(compute_nest(*w, operands).sum, row.expected) << row.fields;
+    }
+}
+
+// Others would be infinite: kernels need not agree on them.
+TEST(NestLoops, WideNumbersThatBecomeF16AreNumbersOfF16) {
+    for (const auto &[term, most] :
+         {std::pair{"f32(mul(f16(x0),f16:0))", 128.0f}, std::pair{"mul(x0,0)", 1048576.0f}}) {
+        const auto w = parse_workload_key(std::string("nest/loops:1000/operands:1000/reads:x0[i0]/term:") + term);
+        ASSERT_TRUE(w) << term << ": " << w.error().message;
+        const Operands operands = make_operands(*w, Data::wide, 1);
+        float largest = 0;
+        for (size_t i = 0; i < 1000; i++) {
+            float number = 0;
+            std::memcpy(&number, operands.first.data.data() + i * sizeof number, sizeof number);
+            largest = std::max(largest, std::fabs(number));
+        }
+        EXPECT_LE(largest, most) << term;
+        EXPECT_GE(largest, most / 2) << term;
     }
 }
 
