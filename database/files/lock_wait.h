@@ -14,7 +14,8 @@ struct LockWait {
     std::chrono::milliseconds silent{2000}, when_interrupted{5000};
 };
 
-// Of all connections that are opened from now on.
+// Of all connections that are opened from now on. A program calls it once, before its first thread: opening a file may wait already, in
+// many places, and what is said of it belongs to the program and not to the file.
 void set_lock_wait(LockWait wait);
 
 }  // namespace kiln

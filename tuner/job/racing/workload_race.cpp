@@ -86,7 +86,8 @@ WorkloadRace::Winner WorkloadRace::winner(const Race &race) const {
 
 Result<std::optional<WorkloadRace::Winner>> WorkloadRace::best_recorded() const {
     const std::optional<Winner> fastest = fastest_recorded();
-    if (!fastest || job_.environment.runner.traits().judges_finalists) return fastest;
+    // Counts are exact: one that is lower than a judged winner's is told as what the judge has not seen yet.
+    if (!fastest || job_.environment.runner.traits().metric != Metric::ns) return fastest;
     const TrialFilter conditions = same_conditions(job_, workload_);
     const Result<std::optional<Best>> best = job_.environment.store.best(conditions);
     const Result<std::vector<Race>> races = job_.environment.store.races(conditions);

@@ -52,6 +52,7 @@ public:
     };
     Winner winner(const Race &race) const;
     // Of those that were entered and did not leave: the winner of the last race, if that decides which trial is the best, else the fastest.
+    // Of counts it is the lowest.
     Result<std::optional<Winner>> best_recorded() const;
 
     // What people should know: which times did not hold, which kernels failed.
