@@ -242,9 +242,10 @@ void embed_layer_normalization(NodeLowering &node) {
             reject("its table of shape " + to_text(own) + " does not fit that of words, of shape " + to_text(of_words));
         return node.add(Gather{0}, {node.input(table), indices});
     };
-    if (!node.has_input(8) && node.shape(node.input(3))[0] < shape[1])
-        reject("its table of places has " + std::to_string(node.shape(node.input(3))[0]) + " rows for " +
-               std::to_string(shape[1]) + " words");
+    const Shape of_places = node.shape(node.input(3));
+    if (!node.has_input(8) && !of_places.empty() && of_places[0] < shape[1])
+        reject("its table of places has " + std::to_string(of_places[0]) + " rows for " + std::to_string(shape[1]) +
+               " words");
     const ValueId places = node.has_input(8) ? node.input(8) : counted_along(node, shape[1], 1, 2);
     std::vector<ValueId> terms{rows(2, words), rows(3, places)};
     Expression sum = operand(0) + operand(1);

@@ -268,6 +268,8 @@ TEST(FusedRules, EmbeddingsOfWords) {
     expect_outputs(row);
     for (const auto &[input, bad, message] : std::vector<std::tuple<size_t, std::optional<Numbers>, std::string>>{
              {5, line({1, 2, 3}), "its scale or bias does not fit"},
+             {2, floats({}, {1}), "its table of shape scalar does not fit that of words"},
+             {3, floats({}, {1}), "its table of shape scalar does not fit that of words"},
              {3, rows({1, 2}), "its table of places has 1 rows for 2 words"},
              {4, counted({4, 1}), "its table of shape 4x1 does not fit that of words"}}) {
         RuleCase changed = row;
