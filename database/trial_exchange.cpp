@@ -99,7 +99,8 @@ Status TrialStore::write_export(const std::function<bool(std::string_view)> &wri
     const Status whole = records.for_each([](const Record &) { return Status(); });
     if (!whole) return Error{whole.error().code, whole.error().message + "; restore a copy"};
     bool is_read = write(export_head) && write("\n");
-    const Status written = !is_read ? Status() : records.for_each([&](const Record &record) -> Status {
+    if (!is_read) return {};
+    const Status written = records.for_each([&](const Record &record) -> Status {
         is_read = write(record_text(record)) && write("\n");
         return is_read ? Status() : Error{ErrorCode::interrupted, "nobody reads on"};
     });

@@ -76,15 +76,18 @@ TEST(Transaction, RollsBackUnlessCommitted) {
     EXPECT_EQ(count(connection, "t"), 1);
 }
 
-TEST(Connection, WaitsForALockAndInTheEndSaysWhoHeldIt) {
-    const ScratchFolder folder;
-    const std::string path = folder / "locked.db";
+// A file that a connection of its own is writing.
+struct LockedDatabase {
+    ScratchFolder folder;
+    std::string path = folder / "locked.db";
     Result<Connection> holder = Connection::open(path, OpenMode::create);
-    ASSERT_TRUE(holder.ok());
     Result<Transaction> transaction = Transaction::begin(*holder);
-    ASSERT_TRUE(transaction.ok());
+};
 
-    Result<Connection> other = Connection::open(path, OpenMode::write, 100ms);
+TEST(Connection, WaitsForALockAndInTheEndSaysWhoHeldIt) {
+    LockedDatabase locked;
+    ASSERT_TRUE(locked.transaction.ok());
+    Result<Connection> other = Connection::open(locked.path, OpenMode::write, 100ms);
     ASSERT_TRUE(other.ok());
     const auto begin = std::chrono::steady_clock::now();
     const Result<Transaction> refused = Transaction::begin(*other);
@@ -93,29 +96,25 @@ TEST(Connection, WaitsForALockAndInTheEndSaysWhoHeldIt) {
     EXPECT_EQ(refused.error().code, ErrorCode::environment);
     EXPECT_NE(refused.error().message.find("another process held the lock"), std::string::npos);
 
-    ASSERT_TRUE(transaction->commit().ok());
+    ASSERT_TRUE(locked.transaction->commit().ok());
     EXPECT_TRUE(Transaction::begin(*other).ok());
 }
 
 TEST(Connection, TellsOnceThatItWaitsAndEndsWhereTheUserStops) {
-    const ScratchFolder folder;
-    const std::string path = folder / "locked.db";
-    Result<Connection> holder = Connection::open(path, OpenMode::create);
-    ASSERT_TRUE(holder.ok());
-    Result<Transaction> transaction = Transaction::begin(*holder);
-    ASSERT_TRUE(transaction.ok());
+    LockedDatabase locked;
+    ASSERT_TRUE(locked.transaction.ok());
     std::vector<std::string> told;
     set_lock_wait({.tell = [&](const std::string &file) { told.push_back(file); },
                    .interrupted = [&] { return !told.empty(); },
                    .silent = 20ms,
                    .when_interrupted = 60ms});
-    Result<Connection> other = Connection::open(path, OpenMode::write);
+    Result<Connection> other = Connection::open(locked.path, OpenMode::write);
     set_lock_wait({});
     ASSERT_TRUE(other.ok());
     const Result<Transaction> refused = Transaction::begin(*other);
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().code, ErrorCode::interrupted);
-    EXPECT_EQ(told, std::vector<std::string>{path});
+    EXPECT_EQ(told, std::vector<std::string>{locked.path});
 }
 
 TEST(Connection, FileNamesAreNotUris) {

@@ -139,8 +139,7 @@ void BoundedExpression::take_wide(const TypedStep &typed, Bounded *first) {
         }
     } else if (step.function == Function::cast) {
         if (!is_wide(from)) {
-            const Element short_type = from == Element::boolean || is_integer(from) ? Element::i32 : to;
-            *first = is_integer(from) ? a : converted(a, from, short_type);
+            if (!is_integer(from)) *first = converted(a, from, to);
             wide[0] = is_integer(from) ? static_cast<int64_t>(a.value) : wide_of(to, first->value);
         }
         first->value = number_of(to, wide[0]);
