@@ -30,8 +30,9 @@ bool quantized_winograd_is_fastest(const Workload &w, const Target &target, cons
 }
 
 // Depthwise: windows of many taps share rows of the input then, and those that are wide beside the image lose their taps in the
-// padding. Limits are those of races on a Zen 3 with AVX2, of NHWC; nothing else is measured.
-bool phases_of_input_pay(const Workload &w, const Target &target, const Core &) {
+// padding. Limits are those of races on a Zen 3 with AVX2, of NHWC; nothing else is measured but a Zen 2, where tiles of one pixel are
+// faster than phases for few taps.
+bool phases_of_input_pay(const Workload &w, const Target &target, const Core &core) {
     if (w.feature_group_count == 1) return false;
     if (w.kernel[w.spatial_rank] > 1) return true;
     const ConvLoops s = conv_loops(w);
@@ -41,7 +42,10 @@ bool phases_of_input_pay(const Workload &w, const Target &target, const Core &) 
                              channels_in_memory(s.stored_input, lanes) == ChannelsInMemory::together &&
                              channels_in_memory(s.stored_result, lanes) == ChannelsInMemory::together;
     const bool is_wide = std::min(s.dilation[0], s.dilation[1]) >= 6 && s.groups >= 128;
-    return is_measured && (s.taps() > 9 || is_wide);
+    const bool leaves_image = s.output[0] < 3 * s.dilation[0] && s.output[1] < 3 * s.dilation[1];
+    const bool stays = 4.0 * double(s.groups) * double(s.input[0] * s.input[1] + s.output[0] * s.output[1]) <=
+                       double(core.l3_bytes) / 4;
+    return is_measured && (s.taps() > 9 || (is_wide && (!core.reads_wide_windows || (leaves_image && stays))));
 }
 
 bool fold_pays(const Workload &w, const Target &target, const Core &core) { return fold_cost(w, target, core).pays(); }

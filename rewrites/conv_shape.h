@@ -6,8 +6,10 @@
 // all of them; each has input_channels inputs and output_channels / groups outputs.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <numeric>
 
 namespace kiln {
 
@@ -30,6 +32,13 @@ struct ConvShape {
     // counted.
     int64_t reach(int64_t outputs, int d) const {
         return (outputs - 1) * stride[d] + (kernel[d] - 1) * dilation[d] + 1;
+    }
+    // How many of these are read: with a dilation or a wide stride, some are not. Two taps of two outputs meet where the outputs are
+    // dilation / g apart and the taps stride / g, where g is the greatest common divisor of both; each such pair is one less.
+    int64_t positions_read(int64_t outputs, int d) const {
+        const int64_t g = std::gcd(stride[d], dilation[d]);
+        return outputs * kernel[d] -
+               std::max<int64_t>(0, outputs - dilation[d] / g) * std::max<int64_t>(0, kernel[d] - stride[d] / g);
     }
     // Whether some tap of dimension d falls outside the input, or into a hole of it, for some output.
     bool leaves_input(int d) const {

@@ -9,6 +9,10 @@ using Sum = TileCase::Sum;
 using Block = TileCase::Block;
 
 constexpr TileCase cases[] = {
+    {"depthwise, wide window", [](const TileFacts &f, const RegisterTile &) { return passes_by_pixel(f); },
+     Sum::written_out, 1, 0, false, Block::one_tile, false,
+     "taps are far apart, and pixels of a tile have none in common: one pixel after the other reads each tap's row in "
+     "order"},
     {"depthwise, streamed", [](const TileFacts &f, const RegisterTile &) { return streams_depthwise(f); },
      Sum::written_out, 1, 0, false, Block::one_tile, false,
      "as fast as memory: narrow tiles of several rows read few streams at a time, in order, and each row seldom again"},

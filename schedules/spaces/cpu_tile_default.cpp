@@ -93,7 +93,7 @@ void choose_sum(const TileFacts &f, const TileCase &kind, const CpuTileDomains &
     k->unroll_columns = kind.sum == TileCase::Sum::columns_unrolled ? domains.unroll_columns.back() : 0;
     k->spread = nearest(domains.spread, double(kind.spread));
     k->share_rows = k->unroll_rows = kind.share_rows && f.shares_rows() && k->rows > 1;
-    if (f.sums_depthwise_taps()) k->unroll_rows = domains.unroll_rows.back();
+    if (f.sums_depthwise_taps() && !k->inline_sum) k->unroll_rows = domains.unroll_rows.back();
     // A line of a turned copy comes once for all taps: they are the body of the loop over channels. So many that the processor would
     // decode them anew each time have a loop over columns, by races of seven layers on a Zen 2.
     if (f.turns_input() && s.taps() > 1) {
@@ -345,12 +345,12 @@ void choose_masks(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnob
 // Each choice builds on those before it.
 CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domains) {
     CpuTileKnobs k;
-    const bool streams = streams_depthwise(f);
+    const bool by_pixel = passes_by_pixel(f), streams = by_pixel || streams_depthwise(f);
     const bool has_sums = f.sums_depthwise_rows() || f.sums_depthwise_taps();
     k.inline_sum = has_sums && !streams ? 0 : domains.inline_sum.back();
     const bool leaves_out = leaves_out_many_rows(f, domains);
     const RegisterTile tile =
-        streams ? RegisterTile{domains.vectors.front(), domains.pixels.front(), nearest(domains.rows, 4)}
+        streams ? RegisterTile{domains.vectors.front(), domains.pixels.front(), nearest(domains.rows, by_pixel ? 1 : 4)}
                 : cheapest_register_tile(f, leaves_out ? between_taps(f, domains) : domains, k.inline_sum);
     const TileCase &kind = tile_case(f, tile);
     k.vectors = tile.vectors, k.pixels = tile.pixels, k.rows = tile.rows;

@@ -74,8 +74,8 @@ double activation_bytes(const ConvLoops &s) {
 // columns that it shares with the next tile where all panels of a tile are more than the cache keeps.
 double waiting_cycles(const TileFacts &f, const RegisterTile &tile) {
     const ConvLoops &s = f.shape;
-    const double bytes = activation_bytes(s), rows = double(s.reach(tile.rows, 1));
-    const double columns = double(s.reach(tile.pixels, 0)), pixel = 4.0 * s.groups;
+    const double bytes = activation_bytes(s), rows = double(s.positions_read(tile.rows, 1));
+    const double columns = double(s.positions_read(tile.pixels, 0)), pixel = 4.0 * s.groups;
     const bool stays = rows * columns * pixel <= f.core.l1_bytes / 2.0;
     const double lines = rows * (stays ? double(tile.pixels * s.stride[0]) : columns) * s.kernel[2];
     // Rows that are a multiple of a way apart share sets of the cache, and push each other out.
@@ -87,10 +87,12 @@ double waiting_cycles(const TileFacts &f, const RegisterTile &tile) {
 
 // Cycles that a depthwise tile stores and loads what its registers have no room for, for each row of inputs and column of
 // the kernel. The compiler keeps an input for all outputs that multiply it, and the weights of all rows beside it. Measured on
-// Zen 3, with 16 registers and windows of 3x3 to 7x7.
+// Zen 3, with 16 registers and windows of 3x3 to 7x7. Of a row whose neighbours read other inputs it keeps sums, a weight and little
+// more, by races of 15 dilated layers on a Zen 2.
 double spilling_cycles(const TileFacts &f, const RegisterTile &tile) {
-    const auto live = double(tile.vectors * (tile.rows + 1) * (tile.pixels + 1));
-    const double places = double(f.shape.reach(tile.rows, 1) * f.shape.kernel[0] * f.shape.kernel[2]);
+    const bool keeps_one = tile.rows == 1 && f.shape.dilation[0] > 1 && f.shape.dilation[1] > 1;
+    const auto live = double(keeps_one ? tile.sums() + 5 : tile.vectors * (tile.rows + 1) * (tile.pixels + 1));
+    const double places = double(f.shape.positions_read(tile.rows, 1) * f.shape.kernel[0] * f.shape.kernel[2]);
     return 0.5 * places * std::max(0.0, live - f.registers);
 }
 
@@ -158,6 +160,13 @@ bool streams_depthwise(const TileFacts &f) {
            f.core.l3_bytes && activation_bytes(f.shape) > f.core.l3_bytes / 2.0;
 }
 
+bool passes_by_pixel(const TileFacts &f) {
+    const ConvLoops &s = f.shape;
+    const bool is_wide = std::min(s.dilation[0], s.dilation[1]) >= 6 && s.taps() <= 9 && s.groups >= 128;
+    return f.core.reads_wide_windows && f.writes_out_sums() && f.lanes == 8 && f.is_nhwc() && is_wide &&
+           f.weight_bytes() * 8 <= double(f.core.l1_bytes * 5);
+}
+
 bool keeps_to_groups(const TileFacts &f, const RegisterTile &tile) {
     const int64_t panel = tile.vectors * f.lanes, outputs = f.shape.group_outputs();
     return outputs % panel == 0 || panel % outputs == 0;
@@ -171,7 +180,8 @@ double tile_cost(const TileFacts &f, const RegisterTile &tile) {
     const double tiles = double(f.panels(tile.vectors)) * f.x_tiles(tile.pixels) * ceil_div(s.output[1], tile.rows);
     if (f.depthwise()) {
         // Inputs of a tile are loaded once for all its outputs, weights once a tile.
-        const double input_loads = double(s.reach(tile.pixels, 0)) * s.reach(tile.rows, 1) * s.kernel[2];
+        const double input_loads =
+            double(s.positions_read(tile.pixels, 0)) * s.positions_read(tile.rows, 1) * s.kernel[2];
         // Pixels lie channels apart: where that is a multiple of many cache lines, they crowd into few sets of the L1
         // cache.
         const int64_t apart = std::max<int64_t>(1, s.groups * 4 / f.core.line_bytes);

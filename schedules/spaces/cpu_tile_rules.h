@@ -165,6 +165,10 @@ bool shares_blocks(const TileFacts &facts, const CpuTileKnobs &knobs);
 // through memory in order, are what prefetchers follow.
 bool streams_depthwise(const TileFacts &facts);
 
+// Whether the taps of a depthwise window are so far apart that pixels of a tile have none in common, and all weights stay in L1 while a
+// pixel passes. One pixel after the other reads as many streams as there are taps then, each in order. By races on a Zen 2 with AVX2.
+bool passes_by_pixel(const TileFacts &facts);
+
 struct RegisterTile {
     int64_t vectors = 1, pixels = 1, rows = 1;  // pixels: vectors of them, where vectors lie along x
     int64_t sums() const { return vectors * pixels * rows; }

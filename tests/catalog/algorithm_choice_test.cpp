@@ -356,6 +356,30 @@ TEST(AlgorithmChoice, LargeWeightsDecideByTheRateOfMemory) {
     }
 }
 
+TEST(AlgorithmChoice, WideWindowsArePassedByPixelOnAZen2) {
+    const struct {
+        const char *key, *zen2, *zen3;
+    } table[] = {
+        {"conv2d/input:1x65x65x256/kernel:3x3x1x256/padding:6,6x6,6/rhs_dilation:6x6/feature_group_count:256", "direct",
+         "input_phases"},
+        {"conv2d/input:1x33x33x960/kernel:3x3x1x960/padding:12,12x12,12/rhs_dilation:12x12/feature_group_count:960",
+         "direct", "input_phases"},  // beyond a quarter of L3
+        {"conv2d/input:1x17x17x320/kernel:3x3x1x320/padding:6,6x6,6/rhs_dilation:6x6/feature_group_count:320",
+         "input_phases", "input_phases"},  // most taps are in the padding
+        {"conv2d/input:1x65x65x256/kernel:5x5x1x256/padding:8,8x8,8/rhs_dilation:4x4/feature_group_count:256",
+         "input_phases", "input_phases"},
+    };
+    const Target target = *parse_target("avx2", 1, "");
+    for (const auto &row : table) {
+        const Workload w = *parse_workload_key(row.key);
+        for (const auto &[machine, algorithm] :
+             {std::pair{machine_of_zen2(), row.zen2}, {machine_of_zen3(), row.zen3}}) {
+            const auto candidate = default_candidate(w, target, core_of(machine, target), default_error_budget);
+            EXPECT_EQ(candidate->algorithm, algorithm) << row.key << " " << machine.cpu_id;
+        }
+    }
+}
+
 // With 16 registers, some images have no register tile that divides their tiles and keeps the multipliers busy.
 TEST(AlgorithmChoice, RegisterTilesDecideAmongTileSizes) {
     const struct {

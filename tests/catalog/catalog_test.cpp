@@ -91,6 +91,24 @@ TEST(Catalog, DefaultsOfEachMachineLieInTheSpaceOfAll) {
     }
 }
 
+// Depthwise layers of all sizes, from one cache to beyond all, whose taps are side by side or far apart.
+TEST(Catalog, DefaultsOfDilatedDepthwiseLayersLieInTheirSpace) {
+    ConvolutionDrawer drawer(test_seed());
+    const auto draw = [&](int64_t lo, int64_t hi) { return std::to_string(drawer.draw(lo, hi)); };
+    for (int i = 0; i < 100; i++) {
+        const std::string channels = draw(1, 1200), side = draw(13, 130), taps = draw(2, 5), pad = draw(0, 12);
+        const std::string text = "conv2d/input:1x" + side + "x" + side + "x" + channels + "/kernel:" + taps + "x3x1x" +
+                                 channels + "/padding:" + pad + "," + pad + "x6,6/feature_group_count:" + channels;
+        auto w = parse_workload_key(text);
+        ASSERT_TRUE(w) << text << ": " << w.error().message;
+        w->rhs_dilation = {drawer.draw(1, 3), drawer.draw(1, 6)};
+        for (const char *name : {"baseline", "avx2", "avx512"}) {
+            for (const Machine &machine : {machine_of_zen2(), machine_of_zen3()})
+                expect_in_space(*w, *parse_target(name, 1, avx512), machine, drawer.rng());
+        }
+    }
+}
+
 // Threads take a part of the tiles that one thread unrolls.
 TEST(Catalog, DefaultsOfUnrolledTilesOfThreadsLieInTheirSpace) {
     Rng rng(test_seed());

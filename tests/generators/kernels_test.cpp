@@ -130,6 +130,8 @@ constexpr const char *awkward[] = {
     "conv2d/input:4x9x8x6/kernel:3x2x6x10/padding:1,1x1,1/rhs_dilation:2x3/batch_group_count:2/dtype:f16",
     "conv3d/input:2x5x6x7x8/kernel:2x3x2x8x9/padding:2,2x1,1x2,2/rhs_dilation:3x1x2/input_layout:NCHW",
     "conv2d/input:1x2x2x4/kernel:2x2x4x8/padding:2,2x2,2/rhs_dilation:4x4",
+    "conv3d/input:2x1x1x1x2/kernel:1x2x1x2x2/strides:1x7x1/padding:0,0x0,4x0,2/rhs_dilation:1x2x1/batch_group_count:2",
+    "conv2d/input:1x17x18x128/kernel:3x3x1x128/padding:6,6x7,6/rhs_dilation:6x7/feature_group_count:128/epilogue:bias",
     "conv2d_backprop_input/input:1x12x11x20/kernel:3x3x20x24/padding:2,3x1,4/rhs_dilation:3x2/output_layout:NCHW",
     "conv2d_backprop_input/input:4x9x8x6/kernel:3x3x6x10/padding:1,1x2,2/rhs_dilation:1x2/batch_group_count:2",
     // dtypes

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <utility>
+
 #include "rewrites/fold.h"
 #include "rewrites/input_phases.h"
 #include "rewrites/output_phases.h"
@@ -11,6 +14,21 @@ namespace kiln {
 namespace {
 
 using Three = std::array<int64_t, 3>;
+
+TEST(ConvShape, CountsPositionsThatAreRead) {
+    for (const auto &[stride, dilation] : {std::pair{1, 1}, {1, 2}, {2, 1}, {2, 2}, {3, 2}, {4, 6}, {5, 1}, {1, 7}}) {
+        for (int64_t kernel = 1; kernel <= 5; kernel++) {
+            for (int64_t outputs = 1; outputs <= 9; outputs++) {
+                std::set<int64_t> read;
+                for (int64_t i = 0; i < outputs * kernel; i++) read.insert(i / kernel * stride + i % kernel * dilation);
+                ConvShape s;
+                s.kernel[0] = kernel, s.stride[0] = stride, s.dilation[0] = dilation;
+                EXPECT_EQ(s.positions_read(outputs, 0), static_cast<int64_t>(read.size()))
+                    << outputs << " outputs of " << kernel << " taps, " << stride << ' ' << dilation;
+            }
+        }
+    }
+}
 
 TEST(ConvLoops, MergesWhatIsOnlyWalkedOver) {
     ConvLoops s = conv_loops(convolution({2, 14, 10, 64}, {1, 1, 64, 32}));  // pointwise: all pixels in a row

@@ -36,6 +36,10 @@ TEST(TileCases, EveryKindHasItsRow) {
          "depthwise, dilated"},
         {"conv2d/input:1x256x256x96/kernel:3x3x1x96/strides:2x2/feature_group_count:96", "avx512",
          "depthwise, streamed"},
+        {"conv2d/input:1x33x33x256/kernel:3x3x1x256/rhs_dilation:6x6/feature_group_count:256", "avx2",
+         "depthwise, wide window"},
+        {"conv2d/input:1x33x33x960/kernel:3x3x1x960/rhs_dilation:6x6/feature_group_count:960", "avx2",
+         "depthwise, many taps"},
         {"conv2d/input:1x256x256x96/kernel:5x5x1x96/strides:2x2/feature_group_count:96", "avx512", "depthwise"},
         {"conv2d/input:1x20x20x64/kernel:9x9x1x64/feature_group_count:64", "avx512", "depthwise, large window"},
         {"conv2d/input:1x20x20x64/kernel:3x3x4x64/feature_group_count:16", "avx512", "groups of up to 4 channels"},
@@ -56,7 +60,7 @@ TEST(TileCases, EveryKindHasItsRow) {
         {"conv2d/input:1x20x20x8/kernel:3x3x8x64", "avx2", "NHWC"},
     };
     std::set<std::string_view> seen;
-    Machine machine;
+    Machine machine = machine_of_zen2();
     machine.l3_bytes = 32 << 20;
     for (const Row &row : rows) {
         const auto workload = parse_workload_key(row.key);
