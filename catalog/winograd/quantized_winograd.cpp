@@ -99,6 +99,8 @@ Status quantized_winograd_applies(std::string_view name, const Workload &w, cons
     if (Status s = result_can_be_computed(w); !s) return s;
     if (vector_lanes(target) == 1) return unsupported("a core without vectors: transforms cost more than they save");
     if (w.kernel_zero_point) return unsupported("kernel_zero_point is not supported by Winograd in integers");
+    if (w.feature_group_count != 1)
+        return unsupported("feature_group_count above 1 is not supported by Winograd in integers");
     const int m = winograd_m(name);
     if (Status s = winograd_form_applies(m, w, target); !s) return s;
     const ConvLoops loops = unit_loops(w, target);

@@ -9,6 +9,7 @@
 #include "catalog/conv_rewrites.h"
 #include "catalog/winograd_matrices.h"
 #include "rewrites/panels.h"
+#include "schedules/spaces/winograd/winograd_rules.h"
 #include "schedules/spaces/winograd/winograd_space.h"
 #include "workload/signature.h"
 
@@ -71,6 +72,29 @@ Status window_applies(const ConvShape &s, int m) {
                      "one tap has nothing that Winograd could save: a 1x1 kernel, or strides as wide as the kernel");
 }
 
+// A vector of the products has outputs of one group, and channels that fill up a vector would be those of the next group.
+Status groups_apply(const Workload &w, const Target &target) {
+    const ConvLoops whole = conv_loops(w);
+    if (whole.groups == 1) return {};
+    const int64_t lanes = vector_lanes(target);
+    if (whole.group_outputs() % lanes != 0 || whole.input_channels * 2 < lanes) {
+        return unsupported("groups of " + std::to_string(whole.input_channels) + " inputs and " +
+                           std::to_string(whole.group_outputs()) + " outputs: those of Winograd fill vectors of " +
+                           std::to_string(lanes) + " outputs, and half of one with inputs");
+    }
+    for (int d = 0; d < 3; d++) {
+        if (whole.stride[d] != std::gcd(whole.stride[d], whole.dilation[d]))
+            return unsupported("strides: blocks of pixels would mix the channels of several groups");
+    }
+    const WinogradFacts facts = winograd_facts(whole, 2, target, Core{});
+    if (facts.summed_channels() != whole.input_channels) {
+        return unsupported(
+            "groups of " + std::to_string(whole.input_channels) +
+            " inputs, which vectors do not divide: Winograd would fill them up with those of the next group");
+    }
+    return {};
+}
+
 // Whether the product may be in bf16: it then loses no more than bf16 operands or a bf16 output lose. Larger tiles multiply
 // its errors by ten and more.
 bool may_demote(const Workload &w, const ConvShape &s, int m) {
@@ -87,13 +111,13 @@ Status winograd_form_applies(int m, const Workload &w, const Target &target) {
         return unsupported("operation " + op_name(w) + " has no Winograd form here");
     }
     if (w.batch_group_count != 1) return unsupported("batch_group_count above 1 is not supported by Winograd");
-    if (w.feature_group_count != 1) return unsupported("feature_group_count above 1 is not supported by Winograd");
     if (w.special_values == SpecialValues::exact) {
         return unsupported("special_values exact: Winograd spreads a NaN or Inf over its whole tile");
     }
     if (has_empty_result(w)) return unsupported(std::string(empty_result_text));
     if (Status s = fits_32_bits(w); !s) return s;
     if (Status s = steps_apply(w); !s) return s;
+    if (Status s = groups_apply(w, target); !s) return s;
     const ConvLoops loops = winograd_loops(w, target);
     if (Status s = window_applies(loops, m); !s) return s;
     return copies_fit(loops);

@@ -51,7 +51,8 @@ double window_cycles(int m, const ConvLoops &s, const Target &target, const Core
     // For an operand or a result, in whole vectors; of other windows by measurement of 47 layers on a Zen 3, and of five outputs a
     // side by that of 42 on a Zen 2.
     const double additions = !is_three_by_three(s) ? 7 : m == 5 && !has_wide_vectors ? 5 : 4;
-    const double added = additions * double(ceil_div(s.input_channels, lanes) + ceil_div(s.output_channels, lanes));
+    const double added =
+        additions * double(ceil_div(s.all_input_channels(), lanes) + ceil_div(s.output_channels, lanes));
     // Most layers take longer with five outputs a side than their products say: with AVX-512 those of docs/winograd.md, with AVX2
     // the same 42.
     const double odd = m != 5 ? 1 : has_wide_vectors ? 1.15 : 1.05;
@@ -62,10 +63,11 @@ double window_cycles(int m, const ConvLoops &s, const Target &target, const Core
 }
 
 // Fewer channels leave lanes of the transforms idle. By races of 15 layers of 8 to 15 outputs on a Zen 2 with AVX2, vectors of eight lanes
-// gain there, too: layers take 0.36 to 0.69 of the time of direct sums. Wider ones are not measured.
+// gain there, too: layers take 0.36 to 0.69 of the time of direct sums. Wider ones are not measured, nor are groups of few channels there.
 bool fill_vectors(const ConvLoops &s, const Target &target) {
-    const int64_t least_outputs = vector_lanes(target) >= 16 ? 16 : 8;
-    return s.input_channels >= 8 && s.output_channels >= least_outputs;
+    const bool is_wide = vector_lanes(target) >= 16;
+    const int64_t least_inputs = is_wide && s.groups > 1 ? 64 : 8, least_outputs = is_wide ? 16 : 8;
+    return s.input_channels >= least_inputs && s.group_outputs() >= least_outputs;
 }
 
 // For a window of 3x3 the products that are saved pay for the transforms where tiles of 4x4 outputs are at least half full. Few
@@ -103,11 +105,14 @@ bool window_pays(int m, const Workload &w, const ConvLoops &s, const Target &tar
     const ConvLoops whole = conv_loops(w);
     const double cycles = window_cycles(m, s, target, core);
     const auto takes_less_than = [&](double share) { return cycles < share * direct_cycles(whole, target, core); };
+    // Direct sums of groups are further from the peak than others: by times of 16 layers on a Zen 2 with AVX2.
+    const double least_gain = s.groups > 1 && vector_lanes(target) < 16 ? 0.95 : 0.7;
     // Small phases fill few tiles, of which a block takes those of many phases.
     constexpr int64_t many_phases = 16;
-    const bool beats_direct = is_three_by_three(s) ? (has_full_tiles(s) && saves_half_of_products(s, whole)) ||
-                                                         (s.input_phases >= many_phases && takes_less_than(0.6))
-                                                   : takes_less_than(0.7);
+    const bool beats_direct = is_three_by_three(s) && s.groups == 1
+                                  ? (has_full_tiles(s) && saves_half_of_products(s, whole)) ||
+                                        (s.input_phases >= many_phases && takes_less_than(0.6))
+                                  : takes_less_than(least_gain);
     return beats_direct && std::ranges::none_of(tile_sides, [&](int other) {
                return is_accurate(other, s) && window_cycles(other, s, target, core) < 0.95 * cycles;
            });

@@ -31,8 +31,14 @@ public:
 private:
     Expr weight(int r) const {
         const int inputs = extent(loops.input_channels), outputs = extent(loops.output_channels);
-        const Expr channel = ((s.block * panels + s.panel) * vectors + s.vector) * facts.lanes + s.lane;
-        const Exprs indices{0, clamp(channel, 0, outputs - 1), min(s.ci, inputs - 1), s.tap, r, 0};
+        const Expr of_all = (s.block * panels + s.panel) * vectors + s.vector;
+        const Expr channel = of_all * facts.lanes + s.lane;
+        const int of_group = extent(facts.group_vectors());
+        const bool has_groups = loops.groups > 1;
+        const Expr group = has_groups ? min(of_all / of_group, extent(loops.groups - 1)) : Expr(0);
+        const Expr in_group =
+            has_groups ? of_all % of_group * facts.lanes + s.lane : Expr(clamp(channel, 0, outputs - 1));
+        const Exprs indices{group, in_group, min(s.ci, inputs - 1), s.tap, r, 0};
         const Expr value = zero_outside(loops.kernel_map, indices, stored(indices), Tests::apart);
         return select(likely(channel < outputs && s.ci < inputs), value, Expr(0.0));
     }

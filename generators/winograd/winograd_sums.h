@@ -72,6 +72,13 @@ protected:
         return (s.taps[3] * extent(x.all) + s.taps[2]) * of_pixel + s.taps[1];
     }
 
+    // The first vector of channels of the panel's group.
+    Expr channels_of_group() const {
+        if (this->loops.groups == 1) return 0;
+        const int64_t panels_of_group = this->facts.group_vectors() / this->vectors;
+        return s.panel / extent(panels_of_group) * extent(this->facts.summed_channels() / this->facts.channel_step());
+    }
+
     // The sum of floats, and its products in memory.
     template<typename Weights>
     void define_float_sum(const Weights &weights) {
@@ -79,7 +86,8 @@ protected:
         const Halide::RVar lane(s.taps[0]);
         const Expr channels = summed_vector(), ci = channels * extent(this->facts.channel_step()) + lane;
         const Expr weight = weights(s.lane, s.vector, ci, s.panel % this->panels, s.frequency, s.panel / this->panels);
-        const Expr value = s.transformed(lane, s.tile_x, s.tile_y, channels, s.frequency, s.z, s.n);
+        const Expr value =
+            s.transformed(lane, s.tile_x, s.tile_y, channels_of_group() + channels, s.frequency, s.z, s.n);
         s.sum(s.lane, s.vector, s.panel, s.tile_x, s.tile_y, s.frequency, s.z, s.n) +=
             Halide::cast<float>(weight) * Halide::cast<float>(value);
         define_products();

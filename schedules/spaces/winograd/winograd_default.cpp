@@ -47,7 +47,7 @@ double cycles_of_threads(const WinogradFacts &f, const WinogradKnobs &b, double 
         const auto vectors = double(f.output_vectors()), each = double(b.vectors * b.panel_block);
         constexpr double cycles_a_vector = 3;  // some six instructions, two a cycle
         const double transform =
-            cycles_a_vector * f.frequencies() * images * tiles * double(f.summed_channels()) / f.lanes;
+            cycles_a_vector * f.frequencies() * images * tiles * double(f.transformed_channels()) / f.lanes;
         return 1.1 * cycles * imbalance(f, std::ceil(vectors / each), each, vectors) +
                double(f.threads - 1) * transform;
     }
@@ -87,7 +87,7 @@ double winograd_cost(const WinogradFacts &f, const WinogradKnobs &b) {
 
     const double blocks = images * ceil_div(f.tiles[0], b.block_x) * ceil_div(f.tiles[1], b.block_y);
     const double block_tiles = double(b.block_x * b.block_y) * together;
-    const double input_bytes = 4 * frequencies * block_tiles * steps;
+    const double input_bytes = 4 * frequencies * block_tiles * steps * double(f.shape.groups);
     const double product_bytes = 4 * frequencies * block_tiles * b.panel_block * vectors * f.lanes;
     const double panel_bytes = 4 * steps * vectors * f.lanes, weight_bytes = panel_bytes * panels * frequencies;
     // Weights pass once a block, for its first register tile; for the others of the block a panel of them is close by.
@@ -138,6 +138,7 @@ void for_every_blocking(const WinogradFacts &f, const WinogradDomains &domains, 
         for (int64_t v : domains.vectors) {
             // Each product of one vector loads an operand of its own, which takes longer than the cost says (by a race on a Zen 3).
             if (k.tile_images > 1 && v == 1 && f.output_vectors() > 1) continue;
+            if (!f.panels_fill_groups(v)) continue;
             for (int64_t y : domains.tiles_y) {
                 for (int64_t x : domains.tiles_x) {
                     k.vectors = v, k.tiles_y = y, k.tiles_x = x;
@@ -237,6 +238,7 @@ double winograd_slowness(const WinogradFacts &f) {
         least = std::min(least, tiles * (steps * step_cycles(f, k) + cycles_around_steps(k)));
     };
     for (k.vectors = 1; k.vectors <= most.vectors; k.vectors++) {
+        if (!f.panels_fill_groups(k.vectors)) continue;
         for (k.tile_images = 1; k.tile_images <= most.images; k.tile_images++) {
             for (k.tiles_y = 1; k.tiles_y <= most.tiles_y; k.tiles_y++) {
                 for (k.tiles_x = 1; k.tiles_x <= most.tiles_x && winograd_fits_registers(f, k); k.tiles_x++) compare();

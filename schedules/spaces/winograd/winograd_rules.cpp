@@ -20,6 +20,8 @@ int64_t WinogradFacts::summed_channels() const {
     return ceil_div(shape.input_channels, channel_step()) * channel_step();
 }
 
+int64_t WinogradFacts::transformed_channels() const { return shape.groups * summed_channels(); }
+
 bool WinogradFacts::skips_pixels() const {
     const bool some = pixels[0].to_last_tap < pixels[0].all || pixels[1].to_last_tap < pixels[1].all;
     return some && shape.input_channels % (channel_step() * pixels[0].all * pixels[1].all) == 0;
@@ -83,6 +85,10 @@ bool WinogradFacts::turns_input() const {
 
 int64_t WinogradFacts::output_vectors() const { return ceil_div(shape.stored_channels(), lanes); }
 
+int64_t WinogradFacts::group_vectors() const {
+    return shape.groups == 1 ? output_vectors() : shape.group_outputs() / lanes;
+}
+
 WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target, const Core &core, int parts) {
     WinogradFacts f;
     f.parts = parts;
@@ -130,15 +136,15 @@ int64_t winograd_copied_rows(const WinogradFacts &f, const WinogradKnobs &b) {
 
 int64_t winograd_workspace(const WinogradFacts &f, const WinogradKnobs &b) {
     const TilesInMemory in = transformed_tiles(f, b), out = product_tiles(b);
-    const int64_t input = in.x * in.y * f.summed_channels() * bytes_of_transformed(f, b);
+    const int64_t input = in.x * in.y * f.transformed_channels() * bytes_of_transformed(f, b);
     const int64_t products = out.x * out.y * out.vectors * f.lanes * 4;
     const int64_t pixels = winograd_copied_width(f, b) * winograd_copied_rows(f, b);
-    const int64_t copied = b.stage_input ? 4 * pixels * f.summed_channels() : 0;
+    const int64_t copied = b.stage_input ? 4 * pixels * f.transformed_channels() : 0;
     return (f.frequencies() * (input + products) + copied) * images_of_block(b);
 }
 
 TilesInMemory transformed_tiles(const WinogradFacts &f, const WinogradKnobs &b) {
-    return {b.stage_rows ? f.tiles[0] : b.block_x, b.block_y, f.summed_channels() / f.channel_step()};
+    return {b.stage_rows ? f.tiles[0] : b.block_x, b.block_y, f.transformed_channels() / f.channel_step()};
 }
 
 TilesInMemory product_tiles(const WinogradKnobs &b) { return {b.block_x, b.block_y, b.panel_block * b.vectors}; }
@@ -178,7 +184,7 @@ TilesInMemory stored_products(const WinogradFacts &f, const WinogradKnobs &b) {
 }
 
 RegisterTileLimits most_of_register_tile(const WinogradFacts &f) {
-    return {.vectors = std::min<int64_t>(4, f.output_vectors()),
+    return {.vectors = std::min<int64_t>(4, f.group_vectors()),
             .tiles_x = std::min<int64_t>(f.tiles[0], f.registers - 2),
             .tiles_y = std::min<int64_t>(f.tiles[1], 8),
             .images = shares_blocks(f) ? std::min<int64_t>(8, f.shape.batch) : 1};

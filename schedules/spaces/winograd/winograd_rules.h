@@ -36,7 +36,8 @@ struct WinogradFacts {
     int64_t operand_bytes() const { return 4 / parts; }  // of a transformed input or weight that is not demoted
     // Input channels are summed in vectors of this many, the last one filled up with zeros; in half vectors, where those have none.
     int64_t channel_step() const;
-    int64_t summed_channels() const;
+    int64_t summed_channels() const;       // of a group
+    int64_t transformed_channels() const;  // of all groups
     // Whether pixels of a block are left out of products with weights of zero: where no vector has channels of two.
     bool skips_pixels() const;
     // Elements of a block of pixels that lie side by side, where vectors of channels are whole such rows or parts of one, and reach over
@@ -44,6 +45,9 @@ struct WinogradFacts {
     int64_t side_by_side() const;
     double products_left() const;    // their share of all, beside those that skipped pixels do not have
     int64_t output_vectors() const;  // vectors of output channels
+    // Vectors of output channels that have the same inputs. Those of a panel do.
+    int64_t group_vectors() const;
+    bool panels_fill_groups(int64_t vectors) const { return shape.groups == 1 || group_vectors() % vectors == 0; }
     double weight_bytes() const;
     double image_bytes() const, result_bytes() const;  // of input and result, of the result alone, of f32
     // From a tile to the next in x, in elements of the stored input and result, where channels lie side by side; else 0.

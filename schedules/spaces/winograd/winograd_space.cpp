@@ -65,6 +65,7 @@ std::vector<Limit<WinogradKnobs>> limits(const WinogradFacts &f) {
     return {
         {"the register tile needs more vector registers than the target has",
          [=](const K &k) { return winograd_fits_registers(f, k); }},
+        {"a panel has outputs of several groups", [=](const K &k) { return f.panels_fill_groups(k.vectors); }},
         {"register tiles are larger than the block",
          [](const K &k) { return k.tiles_x <= k.block_x && k.tiles_y <= k.block_y; }},
         {"a block of several images has all of their tiles",
