@@ -33,14 +33,14 @@ std::string algorithm_of(const std::string &candidate) { return candidate.substr
 const std::vector<std::string> summary_columns = {
     "layer", "target", "chosen", "algorithm", "median_us", "uncertainty_percent", "evidence", "trial", "why_place"};
 const TableForm summary_form = {{.name = "layer"},
+                                {.name = "target", .context = true},
                                 {.name = "median_us", .title = "us", .digits = 2},
                                 {.name = "uncertainty_percent", .title = "+-%", .digits = 2},
                                 {.name = "chosen"},
                                 {.name = "algorithm"},
                                 {.name = "evidence"},
                                 {.name = "trial"},
-                                {.name = "why_place", .title = "why at its place"},
-                                {.name = "target", .context = true}};
+                                {.name = "why_place", .title = "why at its place"}};
 const std::vector<std::string> fact_columns = {"layer", "target", "fact", "value"};
 
 // A row for each kernel, in the order in which dispatch tries those of one workload.

@@ -9,6 +9,7 @@
 #include <new>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/answers/help_text.h"
@@ -33,8 +34,24 @@ std::string help_hint(const CLI::App &app, int argc, char **argv) {
     return "see `kiln --help`";
 }
 
+// CLI11's message, where it names the problem. It looks for options that are missing before it looks at those that it does not know, of
+// which one may be the missing one with a slip.
+std::string parse_problem(const CLI::App &app, const CLI::ParseError &error) {
+    const std::string message = error.what();
+    const std::vector<std::string> unknown = app.remaining(true);
+    if (dynamic_cast<const CLI::RequiredError *>(&error) && !unknown.empty())
+        return fmt::format("The following argument was not expected: {}", unknown.front());
+    const size_t value = message.find(" = ");
+    constexpr std::string_view not_converted = "Could not convert: ";
+    if (!dynamic_cast<const CLI::ConversionError *>(&error) || !message.starts_with(not_converted) ||
+        value == std::string::npos)
+        return message;
+    return fmt::format("{}: `{}` is not a number, or beyond the numbers that it takes",
+                       message.substr(not_converted.size(), value - not_converted.size()), message.substr(value + 3));
+}
+
 int usage_failure(const CLI::App &app, const CLI::ParseError &error, int argc, char **argv) {
-    std::string message = error.what();
+    std::string message = parse_problem(app, error);
     for (char &c : message) {
         if (c == '\n') c = ' ';
     }

@@ -104,7 +104,11 @@ Status check_whole_content(const Connection &connection, OpenMode mode) {
     return bad_input(connection.path() + ": empty, no database yet; check the name, or fill it with `kiln tune --db`");
 }
 
+// 64 MiB, where SQLite keeps 2: a report of all trials meets the pages of their workloads and measurements again and again.
+Status keep_pages(const Connection &connection) { return connection.run("PRAGMA cache_size = -65536"); }
+
 Status make_ready(const Connection &connection, OpenMode mode) {
+    if (Status status = keep_pages(connection); !status) return status;
     if (mode != OpenMode::read_only) {
         if (Status status = make_durable(connection); !status) return status;
         if (Status status = migrate(connection, migration_steps()); !status) return status;

@@ -45,17 +45,30 @@ Result<std::string> find_binutil(const std::string &name) {
     return path;
 }
 
-Status run_tool(std::vector<std::string> command) {
-    const std::string tool = command[0];
+// What a failure says of the tool: which it was, and where it comes from.
+Status run_tool(std::vector<std::string> command, const std::string &tool) {
     ChildRequest request;
     request.arguments = std::move(command);
     request.time_limit_ns = 300'000'000'000;
     const Result<ChildResult> child = run_child(request);
     if (!child) return child.error();
     if (child->end == ChildResult::End::exited && child->code == 0) return {};
-    std::string message = fmt::format("{}: {}\n{}", tool, describe(*child), child->error_output);
+    std::string message = fmt::format("{} failed: {}\n{}", tool, describe(*child), child->error_output);
     message.erase(message.find_last_not_of('\n') + 1);
     return environment_error(std::move(message));
+}
+
+Status run_tool(std::vector<std::string> command) {
+    const std::string tool = command[0];
+    return run_tool(std::move(command), tool);
+}
+
+// A command that begins with the compiler.
+Status run_compiler(std::vector<std::string> command) {
+    const char *variable = std::getenv("CXX");
+    const std::string origin = variable && *variable ? " ($CXX)" : "; CXX may name another";
+    const std::string tool = fmt::format("the C++ compiler {}{}", command[0], origin);
+    return run_tool(std::move(command), tool);
 }
 
 }  // namespace
@@ -79,7 +92,7 @@ Status PackageTools::compile(const std::string &source, const std::string &inclu
     std::vector<std::string> command = compiler_;
     command.insert(command.end(), {"-std=c++20", "-O1", "-g0", "-fPIC", "-fvisibility=hidden", "-fno-exceptions",
                                    "-fno-rtti", "-w", "-I", include_folder, "-c", source, "-o", object});
-    return run_tool(std::move(command));
+    return run_compiler(std::move(command));
 }
 
 Status PackageTools::prefix_symbols(const std::string &object, const std::string &prefix,
@@ -105,7 +118,7 @@ Status PackageTools::embed(const std::string &file, const std::string &symbol, c
     if (!text) return environment_error(source + ": cannot be written");
     std::vector<std::string> command = compiler_;
     command.insert(command.end(), {"-c", source, "-o", object});
-    return run_tool(std::move(command));
+    return run_compiler(std::move(command));
 }
 
 Status PackageTools::merge(const std::vector<std::string> &inputs, std::vector<std::string> symbols,
@@ -148,7 +161,7 @@ Status PackageTools::link_shared(const std::string &object, const std::string &l
     command.insert(command.end(), {"-shared", "-Wl,-soname," + soname, "-Wl,--as-needed", "-Wl,--no-undefined",
                                    "-Wl,-z,defs,-z,now,-z,relro,-z,noexecstack", "-Wl,-Bsymbolic", "-o", library,
                                    object, "-lm", "-pthread"});
-    return run_tool(std::move(command));
+    return run_compiler(std::move(command));
 }
 
 }  // namespace kiln

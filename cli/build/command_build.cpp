@@ -181,6 +181,9 @@ struct BuildInput {
 Result<Package> package_of_layers(const BuildArguments &arguments, const BudgetRequest &request,
                                   const std::vector<Target> &targets, const CollectEnvironment &environment,
                                   int64_t *missing) {
+    const size_t count = request.workloads.size();
+    tell_line(fmt::format("{} layer{}; building and checking {} for {}", count, count == 1 ? "" : "s",
+                          count == 1 ? "its kernel" : "their kernels", arguments.targets.target));
     Result<CollectedKernels> collected = request.budget.is_limited()
                                              ? collect_within(request, environment, show_kernel)
                                              : collect_kernels(request.workloads, targets, environment, show_kernel);

@@ -62,7 +62,7 @@ public:
         ++number_;
         if (line.ends_with('\r')) line.remove_suffix(1);  // git may have changed the ends of lines
         if (line == export_head) return {};               // also again: exports one after the other
-        if (number_ == 1) return no_head();
+        if (number_ == 1) return is_newer(line) ? newer(line) : no_head();
         if (line.empty()) return {};
         if (line.size() > longest_line) {
             return error(bad_input(fmt::format("is longer than {} MiB, no line of an export is", longest_line >> 20)));
@@ -72,6 +72,19 @@ public:
         if (Status status = check_content(*record); !status) return error(status.error());
         const Status status = visit_(*record);
         return status ? status : error(status.error());
+    }
+
+    // {"format":"database/N"} of an N that is not known here.
+    static bool is_newer(std::string_view line) {
+        constexpr std::string_view begin = R"({"format":"database/)", end = R"("})";
+        if (!line.starts_with(begin) || !line.ends_with(end) || line.size() <= begin.size() + end.size()) return false;
+        const std::string_view version = line.substr(begin.size(), line.size() - begin.size() - end.size());
+        return version.size() < 10 && std::ranges::all_of(version, [](char c) { return '0' <= c && c <= '9'; });
+    }
+
+    Error newer(std::string_view line) const {
+        return bad_input(
+            fmt::format("{}: begins with {}, and this kiln reads {}; a newer kiln wrote it", file_, line, export_head));
     }
 
     Error no_head() const {

@@ -160,6 +160,11 @@ BAD_ARGUMENTS = [
     (["explain", "--workloads", "good.json", "--filter", "vgg*"], "--filter vgg*: matches no layer; there are net/a"),
     (["explain", "--workloads", "good.json", "--columns", "time"], "unknown column `time`; there are workload"),
     (["diff"], "`diff` is not a command"),
+    (["build", "--bogus"], "The following argument was not expected: --bogus; see `kiln build --help`"),
+    (["tune", "--workload", "good.json"], "not expected: "),
+    (["bench", "--workloads", "good.json", "--threads", "99999999999"],
+     "--threads: `99999999999` is not a number, or beyond the numbers that it takes"),
+    (["bench", "--workloads", "good.json", "--threads", "two"], "--threads: `two` is not a number"),
     (["--bogus"], "`--bogus` is not an option here; a command comes first; see `kiln --help`"),
     (["--threads", "2", "tune"], "`--threads` is not an option here; a command comes first"),
 ]

@@ -112,6 +112,8 @@ class BuildCommandTest(unittest.TestCase):
         before = self.files()
         done = self.build("-o", "new/dist", CXX=str(compiler))
         self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+        self.assertIn(f"kiln: the C++ compiler {compiler} ($CXX) failed: exit status 1\n", done.stderr)
+        self.assertTrue(done.stderr.startswith("1 layer; building and checking its kernel for host\n"), done.stderr)
         self.assertTrue(done.stderr.endswith("\n  first complaint\n  second complaint\n"), done.stderr)
         self.assertEqual(self.files(), before)
 

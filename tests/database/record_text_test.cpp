@@ -87,7 +87,9 @@ TEST(RecordText, ErrorsNameLineAndField) {
     } cases[] = {
         {"", "does not begin with"},
         {measurement, "does not begin with"},
-        {R"({"format":"database/2"})", "does not begin with"},
+        {R"({"format":"database/2"})", "a newer kiln wrote it"},
+        {R"({"format":"database/two"})", "does not begin with"},
+        {R"({"format":"database/1234567890123"})", "does not begin with"},
         {head + "<<<<<<< HEAD\n", "line 2: not JSON: "},
         {head + measurement.substr(0, 100), "line 2: not JSON: "},
         {head + "[]", "line 2: not a JSON object"},
