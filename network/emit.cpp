@@ -17,6 +17,7 @@
 #include "network/axis_order.h"
 #include "network/input_split.h"
 #include "network/joining/join_steps.h"
+#include "network/joining/unused_memory.h"
 #include "network/layouts.h"
 #include "network/node_nests.h"
 #include "network/prepare.h"
@@ -330,6 +331,7 @@ Result<Program> program_of(const StoredGraph &stored, const LayoutPrices &prices
     if (!program) return program;
     program->layouts = stored.summary;
     join_steps({prices.times, prices.unmeasured == Unmeasured::as_fast}, &*program);
+    leave_out_unused_memory(&*program);
     return program;
 }
 

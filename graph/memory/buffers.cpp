@@ -37,6 +37,7 @@ public:
             for (ValueId id : node.inputs) last_[id] = step;
         }
         for (const Output &output : graph.outputs) last_[output.value] = end;
+        for (const Node &node : graph.nodes) keep_for_reader(node);
         for (size_t id = 0; id < graph.values.size(); id++) {
             const auto value = static_cast<ValueId>(id);
             buffers_[id] = {Memory::workspace, 0, needs.storages[id].bytes, {value}};
@@ -103,6 +104,15 @@ private:
             buffer.last = std::max(buffer.last, last_[id]);
         }
         return buffer;
+    }
+
+    // An element-wise node that is larger than what it reads, such as a comparison of all with all, may become part of the one node that
+    // reads it (network/joining/join_steps.h). What it reads must still lie in memory then.
+    void keep_for_reader(const Node &node) {
+        if (!std::holds_alternative<Elementwise>(node.op)) return;
+        for (ValueId id : node.inputs) {
+            if (bytes(id) < bytes(node.output)) last_[id] = std::max(last_[id], last_[node.output]);
+        }
     }
 
     // Puts all values of buffer `from` into buffer `to`.

@@ -13,20 +13,10 @@
 #include <vector>
 
 #include "network/joining/joined_nest.h"
-#include "workload/signature.h"
+#include "network/joining/touched_memory.h"
 
 namespace kiln::network {
 namespace {
-
-struct Range {
-    Place place;
-    int64_t bytes = 0;
-
-    bool overlaps(const Range &other) const {
-        return place.memory == other.place.memory && place.index == other.place.index &&
-               place.offset < other.place.offset + other.bytes && other.place.offset < place.offset + bytes;
-    }
-};
 
 // What is left of these ranges where `written` is written over.
 std::vector<Range> without(const std::vector<Range> &ranges, const Range &written) {
@@ -43,31 +33,6 @@ std::vector<Range> without(const std::vector<Range> &ranges, const Range &writte
         if (last < end) part.place.offset = last, part.bytes = end - last, left.push_back(part);
     }
     return left;
-}
-
-// The memory that a step reads and writes.
-struct Touched {
-    std::vector<Range> reads;
-    Range result;
-};
-
-Touched touched(const Step &step) {
-    Touched all;
-    if (const auto *copy = std::get_if<Copy>(&step.work)) {
-        const auto range = [&](const Place &place, int64_t pitch) {
-            return Range{place, (copy->rows - 1) * pitch + copy->row_bytes};
-        };
-        all.reads.push_back(range(copy->from, copy->from_pitch));
-        all.result = range(copy->to, copy->to_pitch);
-        return all;
-    }
-    const auto &call = std::get<KernelCall>(step.work);
-    const Signature signature = kiln::signature(call.workload);
-    for (size_t i = 0; i < call.operands.size(); i++) {
-        all.reads.push_back({call.operands[i], signature.operands[i].bytes()});
-    }
-    all.result = {call.result, signature.result.bytes()};
-    return all;
 }
 
 bool is_narrow(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }

@@ -395,12 +395,21 @@ TEST(Emit, table) {
              const ValueId here = s.elementwise("select(equal(x0,x1),x2,i64:5)", {x, peak, all});
              return Ids{s.reshape(s.node(Reduce{Reduce::Kind::minimum, {1}}, {here}), {2})};
          },
-         "nest/loops:2/over:5/operands:2x5/reduction:maximum/reads:x0[i0,r0]/term:x0 (x0) -> w64\n"
-         "nest/loops:2x5/operands:2x5,2,5/reads:x0[i0,i1];x1[i0];x2[i1]"
-         "/term:f32(select(equal(x0,x1),i64(x2),i64:5)) (x0, w64, c0) -> w0\n"
-         "nest/loops:2/over:5/operands:2x5/reduction:minimum/reads:x0[i0,r0]/term:x0 (w0) -> w64\n"
+         "nest/loops:2/over:5/operands:2x5/reduction:maximum/reads:x0[i0,r0]/term:x0 (x0) -> w0\n"
+         "nest/loops:2/over:5/operands:2x5,2,5/reduction:minimum/reads:x0[i0,r0];x1[i0];x2[r0]"
+         "/term:f32(select(equal(x0,x1),i64(x2),i64:5)) (x0, w0, c0) -> w64\n"
          "nest/output_dtype:i32/loops:2x2/operands:2,2/reads:x0[i0];x1[i1]/term:" +
              halves_of("x0", "x1") + " (w64, c1) -> y0"},
+        {"a comparison of all with all is never stored, though its sum would fit the place of what it reads",
+         [](Sketch &s) {
+             const ValueId x = s.elementwise("exp(x0)", {s.input({300})});
+             const ValueId each = s.elementwise("f32(less(x0,x1))", {s.reshape(x, {300, 1}), s.reshape(x, {1, 300})});
+             return Ids{s.transpose(s.reshape(s.node(Reduce{Reduce::Kind::sum, {0}}, {each}), {20, 15}), {1, 0})};
+         },
+         "nest/loops:300/operands:300/reads:x0[i0]/term:exp(x0) (x0) -> w0\n"
+         "nest/loops:300/over:300/operands:300,300/reduction:sum/reads:x0[r0];x1[i0]/term:f32(less(x0,x1)) "
+         "(w0, w0) -> w1216\n"
+         "nest/loops:15x20/operands:20x15/reads:x0[i1,i0]/term:x0 (w1216) -> y0"},
         {"floats that are cut off to integers of 64 bits",
          [](Sketch &s) {
              return Ids{s.elementwise("i64(mul(x0,1099511627776))", {s.input({2, 3})})};
