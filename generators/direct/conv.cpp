@@ -49,7 +49,7 @@ public:
         } else {
             s.padded(s.c, s.x, s.y, s.z, s.n) = knobs.masked
                                                     ? loaded(MaskedChannels{input, loops.groups}, map, at, tests, true)
-                                                    : loaded(input, map, at, tests);
+                                                    : loaded(input, map, at, tests, reads_filled_up_channels());
         }
         masks_channels = knobs.masked != 0;
         sums_are_apart = !knobs.inline_sum && loops.taps() > 9;  // no fewer gain (docs/measurements/depthwise.md)
@@ -92,6 +92,11 @@ private:
                                     {s.c / copied_side, s.x / copied_side, s.y, s.z, s.n});
         s.padded(s.c, s.x, s.y, s.z, s.n) =
             zero_outside(map, {s.c, s.x + first, s.y, s.z, s.n}, element, Tests::likely);
+    }
+
+    // The last vector of depthwise channels may be what fills up a block: the input has something there, and the prologue has nothing.
+    bool reads_filled_up_channels() const {
+        return loops.groups > 1 && loops.input_channels == 1 && loops.stored_input.is_filled_up();
     }
 
     // Rows and planes that the sum leaves out need not be zero.

@@ -72,11 +72,12 @@ protected:
         return (s.taps[3] * extent(x.all) + s.taps[2]) * of_pixel + s.taps[1];
     }
 
-    // The first vector of channels of the panel's group.
+    // The first vector of channels of the panel's group. Panels that fill up the last block of the output are of no group.
     Expr channels_of_group() const {
         if (this->loops.groups == 1) return 0;
         const int64_t panels_of_group = this->facts.group_vectors() / this->vectors;
-        return s.panel / extent(panels_of_group) * extent(this->facts.summed_channels() / this->facts.channel_step());
+        const Expr group = min(s.panel / extent(panels_of_group), extent(this->loops.groups - 1));
+        return group * extent(this->facts.summed_channels() / this->facts.channel_step());
     }
 
     // The sum of floats, and its products in memory.

@@ -111,6 +111,11 @@ constexpr const char *awkward[] = {
     "output_layout:NCHW/prologue:scale,bias",
     "conv2d/input:1x8x9x20/kernel:4x4x20x8/padding:1,1x1,1/lhs_dilation:2x2/dtype:bf16/prologue:bias,relu",
     "conv2d/input:4x9x8x6/kernel:3x2x6x10/padding:1,1x1,1/rhs_dilation:2x3/batch_group_count:2/prologue:bias,scale",
+    "conv2d/input:1x8x9x12/kernel:3x3x1x12/padding:1,1x1,1/feature_group_count:12/input_layout:NCHW8c/"
+    "output_layout:NCHW8c/prologue:bias",
+    "conv2d/input:2x7x8x20/kernel:3x3x1x20/padding:2,2x2,2/rhs_dilation:2x2/feature_group_count:20/"
+    "input_layout:NCHW16c/"
+    "epilogue:bias,relu/prologue:scale,bias,relu",
     // depthwise separable
     "conv2d/input:1x13x17x24/kernel:1x1x24x40/padding:1,1x1,1/epilogue:bias,relu/prologue:bias,clamp:0:6/depthwise:3x3",
     "conv2d/input:2x14x11x20/kernel:1x1x20x13/strides:2x2/padding:0,1x2,1/epilogue:bias,add/prologue:scale,bias/"

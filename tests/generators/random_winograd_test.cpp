@@ -69,7 +69,7 @@ protected:
 
     // The same layer with groups of channels that fill vectors, without strides.
     static Workload with_groups(Workload w, ConvolutionDrawer *drawer) {
-        const int64_t groups = drawer->draw(2, 4), inputs = 8 * drawer->draw(1, 3), outputs = 16 * drawer->draw(1, 2);
+        const int64_t groups = drawer->draw(2, 4), inputs = 8 * drawer->draw(1, 3), outputs = 8 * drawer->draw(1, 4);
         std::fill(w.strides.begin(), w.strides.end(), 1);
         w.feature_group_count = groups;
         w.input.back() = inputs * groups;

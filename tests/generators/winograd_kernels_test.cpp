@@ -82,6 +82,7 @@ constexpr const char *awkward[] = {
     "conv2d/input:1x13x12x40/kernel:3x3x8x80/padding:2,2x2,2/rhs_dilation:2x2/feature_group_count:5/dtype:bf16",
     "conv2d/input:1x7x9x64/kernel:3x1x32x160/feature_group_count:2/input_layout:NCHW16c/kernel_layout:HWOI",
     "conv2d_backprop_input/input:1x9x10x64/kernel:3x3x32x48/padding:1,1x1,1/feature_group_count:2",
+    "conv2d/input:1x8x9x48/kernel:3x3x16x48/padding:1,1x1,1/feature_group_count:3/output_layout:NCHW32c/epilogue:bias",
     "conv2d_backprop_input/input:2x13x11x17/kernel:3x3x17x7/padding:1,1x1,1",
     "conv2d_backprop_input/input:1x9x12x20/kernel:3x4x20x33/padding:0,2x4,1/input_layout:NCHW/kernel_layout:HWOI",
     "conv2d_backprop_input/input:1x12x10x33/kernel:5x1x33x16/padding:4,3x0,0/dtype:bf16/output_layout:NCHW8c",
