@@ -30,8 +30,8 @@ bool quantized_winograd_is_fastest(const Workload &w, const Target &target, cons
 }
 
 // Depthwise: windows of many taps share rows of the input then, and those that are wide beside the image lose their taps in the
-// padding. Limits are those of races on a Zen 3 with AVX2, of NHWC; nothing else is measured but a Zen 2, where tiles of one pixel are
-// faster than phases for few taps.
+// padding. Limits are those of races on a Zen 3 with AVX2, of NHWC. On a Zen 2, tiles of one pixel are faster for few taps. Nothing else is
+// measured.
 bool phases_of_input_pay(const Workload &w, const Target &target, const Core &core) {
     if (w.feature_group_count == 1) return false;
     if (w.kernel[w.spatial_rank] > 1) return true;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <new>
 #include <sstream>
@@ -38,9 +39,10 @@ std::string help_hint(const CLI::App &app, int argc, char **argv) {
 // which one may be the missing one with a slip.
 std::string parse_problem(const CLI::App &app, const CLI::ParseError &error) {
     const std::string message = error.what();
-    const std::vector<std::string> unknown = app.remaining(true);
-    if (dynamic_cast<const CLI::RequiredError *>(&error) && !unknown.empty())
-        return fmt::format("The following argument was not expected: {}", unknown.front());
+    const std::vector<std::string> left = app.remaining(true);
+    const auto unknown = std::ranges::find_if(left, [](const std::string &text) { return text.starts_with("-"); });
+    if (dynamic_cast<const CLI::RequiredError *>(&error) && unknown != left.end())
+        return fmt::format("The following argument was not expected: {}", *unknown);
     const size_t value = message.find(" = ");
     constexpr std::string_view not_converted = "Could not convert: ";
     if (!dynamic_cast<const CLI::ConversionError *>(&error) || !message.starts_with(not_converted) ||

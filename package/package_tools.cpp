@@ -45,7 +45,7 @@ Result<std::string> find_binutil(const std::string &name) {
     return path;
 }
 
-// What a failure says of the tool: which it was, and where it comes from.
+// `tool` is how a failure names it.
 Status run_tool(std::vector<std::string> command, const std::string &tool) {
     ChildRequest request;
     request.arguments = std::move(command);

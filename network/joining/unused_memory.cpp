@@ -35,7 +35,7 @@ public:
         return sum;
     }
 
-    // Where they lie without what is between them. Of no bytes, anywhere.
+    // Where a place lies without what is unused in front of it. A place without bytes may lie anywhere.
     int64_t moved(int64_t offset) const {
         int64_t before = 0;
         for (const auto &[begin, end] : stretches_) {

@@ -124,7 +124,7 @@ void spread_input(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &sh
         .unroll(stages.y)
         .store_in(MemoryType::Register);
     // An image of one row whose taps are left out in the padding: Halide would solve for the rows that are read.
-    if (k.rows == 1 && !k.unroll_rows) stages.spread.bound_extent(stages.y, 1);
+    if (shape.output[1] == 1 && !k.unroll_rows) stages.spread.bound_extent(stages.y, 1);
     if (!stages.dense.defined()) return;
     // Shuffles of a vector in registers need indices that are known when compiling: `unroll` covers a whole group.
     stages.dense.compute_at(stages.sum, stages.channel_in)

@@ -69,6 +69,7 @@ TEST(Strassen, IsTheDefaultOfManyChannels) {
         {"conv2d/input:1x14x14x256/kernel:1x1x256x1024/epilogue:bias,add,relu", "avx2", 1e-5, "strassen", zen2_cpu},
         {"conv2d/input:1x17x17x768/kernel:1x1x768x192/epilogue:bias,relu", "avx2", 1e-5, "direct", zen2_cpu},
         {"conv2d/input:1x14x14x1024/kernel:1x1x1024x512/epilogue:bias,relu", "avx2", 1e-5, "strassen", zen2_cpu},
+        {"conv2d/input:1x14x14x1024/kernel:1x1x1024x256/epilogue:bias,relu", "avx2", 1e-5, "strassen", zen2_cpu},
         {"conv2d/input:1x56x56x256/kernel:1x1x256x64/epilogue:bias,relu", zen5_target, 1e-5, "direct"},  // few outputs
         {"conv2d/input:1x56x56x64/kernel:1x1x64x256/epilogue:bias,relu", zen5_target, 1e-5, "direct"},   // short sums
         {"conv1d/input:1x1x2048/kernel:1x2048x1000/epilogue:bias", zen5_target, 1e-5, "direct"},   // one pixel of two

@@ -161,7 +161,7 @@ BAD_ARGUMENTS = [
     (["explain", "--workloads", "good.json", "--columns", "time"], "unknown column `time`; there are workload"),
     (["diff"], "`diff` is not a command"),
     (["build", "--bogus"], "The following argument was not expected: --bogus; see `kiln build --help`"),
-    (["tune", "--workload", "good.json"], "not expected: "),
+    (["tune", "--workload", "good.json"], "not expected: --workload; see `kiln tune --help`"),
     (["bench", "--workloads", "good.json", "--threads", "99999999999"],
      "--threads: `99999999999` is not a number, or beyond the numbers that it takes"),
     (["bench", "--workloads", "good.json", "--threads", "two"], "--threads: `two` is not a number"),

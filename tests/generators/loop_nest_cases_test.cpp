@@ -22,7 +22,7 @@ TEST(LoopNestCases, CoverAlgorithmsTileCasesAndMethods) {
     std::set<std::string, std::less<>> algorithms, tile_cases_seen;
     std::set<int64_t> methods;
     Core core;
-    core.l3_bytes = 16 << 20;
+    core.l3_bytes = 16 << 20, core.reads_wide_windows = true;
     for (const auto &row : nlohmann::json::parse(file)) {
         const std::string name = row.at("name"), workload_key = row.at("workload"), text = row.at("candidate");
         const auto workload = parse_workload_key(workload_key);

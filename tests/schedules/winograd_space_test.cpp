@@ -277,6 +277,23 @@ TEST(WinogradSpace, PlacesOfATileDoNotCollide) {
     }
 }
 
+// Each of Strassen's products reads all channels of a tile, so a multiple of 512 bytes from vector to vector is too few sets.
+TEST(WinogradSpace, VectorsOfHalvesDoNotCollide) {
+    const struct {
+        const char *target;
+        int64_t block_x, stored_x;
+    } rows[] = {{"avx2", 64, 65}, {"avx2", 16, 17}, {"avx2", 49, 49},   {"avx2", 8, 8},      {"avx2", 56, 56},
+                {"avx2", 48, 49}, {"avx512", 8, 9}, {"avx512", 49, 49}, {"baseline", 32, 33}};
+    for (const auto &row : rows) {
+        const Workload w = convolution({1, 16, 16, 672}, {1, 1, 672, 192});
+        const WinogradFacts facts = strassen_facts(conv_loops(w), *parse_target(row.target, 1, ""), Core());
+        WinogradKnobs k;
+        k.block_x = row.block_x, k.block_y = 1, k.panel_block = 3, k.vectors = 2;
+        EXPECT_EQ(stored_transformed(facts, k).x, row.stored_x) << row.target << " " << row.block_x;
+        EXPECT_EQ(stored_products(facts, k), (TilesInMemory{row.stored_x, 1, 6})) << row.target << " " << row.block_x;
+    }
+}
+
 // Few channels that fill half vectors, but not whole ones, are summed without zeros.
 TEST(WinogradSpace, ChannelsAreSummedInVectorsThatTheyFill) {
     const struct {

@@ -158,12 +158,18 @@ namespace {
 
 constexpr int64_t least_stride = 1024;  // 4 of 64 sets of lines of 64 bytes: 48 lines in 12 ways, 32 in 8
 constexpr int64_t most_places = 16;
+constexpr int64_t least_stride_of_halves = 512;  // of the vectors of channels of a tile, of which there are dozens
 
 // One more along as few dimensions as make the bytes no multiple of `least_stride`; `of`, where none do.
 TilesInMemory moved_apart(const WinogradFacts &f, const TilesInMemory &of, int64_t vector_bytes, bool may_add_vectors) {
     const auto collides = [&](const TilesInMemory &t) {
         return t.x * t.y * t.vectors * vector_bytes % least_stride == 0;
     };
+    // Strassen's products are few, and each reads all channels of a tile.
+    if (f.halves_channels) {
+        const bool shares_sets = of.x * of.y * vector_bytes % least_stride_of_halves == 0;
+        return {of.x + (shares_sets ? 1 : 0), of.y, of.vectors};
+    }
     if (f.frequencies() <= most_places || !collides(of)) return of;
     constexpr TilesInMemory more[] = {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {1, 0, 1}, {0, 1, 1}, {1, 1, 0}, {1, 1, 1}};
     for (const auto &[x, y, vectors] : more) {
