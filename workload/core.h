@@ -58,6 +58,7 @@ struct Core {
     bool shuffles_rows = false;  // depthwise ones of NCHW whose rows are a vector, in place of loads for each tap
     bool blocks_depthwise_panels = false;  // those whose input stays in the L1 cache, where L2 has all of it
     bool reads_wide_windows = false;  // depthwise ones, whose taps are many columns apart, from the input as it lies
+    bool streams_one_panel = false;   // weights of 1x1 layers of few outputs, from L2, as fast as tiles multiply them
     bool pairs_by_vector = false;  // of columns of quantized depthwise layers, one vector of channels after the other
 
     DepthwiseFetches depthwise_fetches;
@@ -119,6 +120,7 @@ inline Core core_of(const Machine &machine, const Target &target) {
         // Zen, Zen+ and Zen 2 have this latency (A. Fog, Instruction tables). The rates are by races of 22 layers of 3x3 and 5x5 on a Zen 2.
         core.float_latency = 5, core.memory_bytes_a_cycle = 4.5, core.from_l3.scattered = 12;
         core.fetches_for_winograd = core.gains_by_strassen = core.pairs_by_vector = core.reads_wide_windows = true;
+        core.streams_one_panel = true;
         core.depthwise_fetches = {.share_of_l3 = 0.5, .in_streams = false, .of_results = true};
     }
     return core;

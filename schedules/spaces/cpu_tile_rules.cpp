@@ -213,7 +213,10 @@ double tile_cost(const TileFacts &f, const RegisterTile &tile) {
     }
     const double loads = tile.vectors + inputs;
     const double panel_bytes = 4.0 * tile.vectors * f.lanes * s.input_channels * s.taps();
-    const double weights = panel_bytes > f.core.l1_bytes / 2 ? tile.vectors * f.lanes * 4 / f.core.l2_bytes_a_cycle : 0;
+    // One panel of all outputs of a 1x1 layer comes in order, and nothing takes turns with it.
+    const bool comes_in_order = f.core.streams_one_panel && s.taps() == 1 && f.panels(tile.vectors) == 1;
+    const bool is_near = panel_bytes <= f.core.l1_bytes / 2 || comes_in_order;
+    const double weights = is_near ? 0 : tile.vectors * f.lanes * 4 / f.core.l2_bytes_a_cycle;
     // Lanes that are not neighbours in memory are stored one by one.
     const bool scatters = s.output_block % f.lanes != 0 && s.output_block != s.output_channels;
     const double stores = sums * (scatters ? f.lanes : 1) / double(s.input_channels * s.taps());

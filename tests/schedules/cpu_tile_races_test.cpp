@@ -74,6 +74,32 @@ TEST(TilesAlongX, HaveFewPixelsWhereL1DoesNotHaveThem) {
     }
 }
 
+// Beyond half of L1, weights of one panel come from L2 in time on a Zen 2; several panels take turns.
+TEST(FewOutputs, AreOnePanelWhoseWeightsAreStreamed) {
+    struct Row {
+        const char *key;
+        int64_t vectors, pixels;  // on a Zen 2
+        bool is_other_elsewhere;
+    };
+    constexpr Row rows[] = {
+        {"conv2d/input:1x28x28x144/kernel:1x1x144x40", 5, 2, true},
+        {"conv2d/input:1x64x64x240/kernel:1x1x240x40", 5, 2, true},
+        {"conv2d/input:1x28x28x72/kernel:1x1x72x40", 5, 2, false},    // they stay in L1
+        {"conv2d/input:1x14x14x384/kernel:1x1x384x96", 2, 6, false},  // several panels
+        {"conv2d/input:1x28x28x64/kernel:3x3x64x40", 5, 2, false},    // several taps
+    };
+    Machine another = machine_of_zen2();
+    another.cpu_id = "";
+    for (const Row &row : rows) {
+        const CpuTileKnobs zen2 =
+            default_tile(row.key, "x86-64-linux-avx-avx2-f16c-fma-sse41", machine_of_zen2()).knobs;
+        EXPECT_EQ(zen2.vectors, row.vectors) << row.key;
+        EXPECT_EQ(zen2.pixels, row.pixels) << row.key;
+        const CpuTileKnobs other = default_tile(row.key, "x86-64-linux-avx-avx2-f16c-fma-sse41", another).knobs;
+        EXPECT_EQ(other.vectors != zen2.vectors, row.is_other_elsewhere) << row.key << " " << other.vectors;
+    }
+}
+
 TEST(StreamedPixels, AreFewWhereL2DoesNotHaveTheImage) {
     struct Row {
         const char *key, *target;
