@@ -10,6 +10,7 @@
 #include "catalog/winograd/strassen.h"
 #include "catalog/winograd/winograd_cost.h"
 #include "rewrites/conv_loops.h"
+#include "schedules/spaces/cpu_tile_rules.h"
 #include "schedules/spaces/depthwise/channel_tile_space.h"
 #include "schedules/spaces/depthwise/row_tile_space.h"
 #include "workload/division.h"
@@ -43,8 +44,7 @@ bool phases_of_input_pay(const Workload &w, const Target &target, const Core &co
                              channels_in_memory(s.stored_result, lanes) == ChannelsInMemory::together;
     const bool is_wide = std::min(s.dilation[0], s.dilation[1]) >= 6 && s.groups >= 128;
     const bool leaves_image = s.output[0] < 3 * s.dilation[0] && s.output[1] < 3 * s.dilation[1];
-    const bool stays = 4.0 * double(s.groups) * double(s.input[0] * s.input[1] + s.output[0] * s.output[1]) <=
-                       double(core.l3_bytes) / 4;
+    const bool stays = activation_bytes(s) <= double(core.l3_bytes) / 4;
     return is_measured && (s.taps() > 9 || (is_wide && (!core.reads_wide_windows || (leaves_image && stays))));
 }
 

@@ -62,13 +62,13 @@ bool keeps_spread_inputs(const TileFacts &f, const RegisterTile &tile) {
     return tile.sums() + inputs * (shuffles_in_place(f, tile) ? 2 : 1) <= f.registers;
 }
 
-namespace {
-
 double activation_bytes(const ConvLoops &s) {
     const double input = double(s.groups) * s.input[0] * s.input[1] * s.input[2];
     const double output = double(s.output_channels) * s.output[0] * s.output[1] * s.output[2];
     return 4.0 * s.batch * (input + output);
 }
+
+namespace {
 
 // Cycles in which a depthwise tile waits for lines that the L1 cache does not have: those of all its rows, and of the
 // columns that it shares with the next tile where all panels of a tile are more than the cache keeps.

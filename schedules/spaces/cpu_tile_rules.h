@@ -165,6 +165,9 @@ bool shares_blocks(const TileFacts &facts, const CpuTileKnobs &knobs);
 // through memory in order, are what prefetchers follow.
 bool streams_depthwise(const TileFacts &facts);
 
+// Of input and output of a depthwise convolution, in f32.
+double activation_bytes(const ConvLoops &loops);
+
 // Whether the taps of a depthwise window are so far apart that pixels of a tile have none in common, and all weights stay in L1 while a
 // pixel passes. One pixel after the other reads as many streams as there are taps then, each in order. By races on a Zen 2 with AVX2.
 bool passes_by_pixel(const TileFacts &facts);
