@@ -71,6 +71,11 @@ std::vector<const Algorithm *> by_preference(const Workload &workload, const Tar
 Result<Candidate> default_candidate(const Workload &workload, const Target &target, const Core &core,
                                     double error_budget);
 
+// Whether the untuned kernel of a convolution that reads few channels from NCHW, and writes channels-last, has the same direct sums as where
+// they lie side by side. Each number of the input is broadcast in both, so that it takes as long
+// (docs/measurements/layouts.md). Other workloads: false.
+bool reads_planes_as_fast(const Workload &workload, const Target &target, const Core &core, double error_budget);
+
 // Whether a recorded candidate can still be built: known algorithm and template, same versions, inside the space.
 Status check_candidate(const Candidate &candidate, const Workload &workload, const Target &target);
 

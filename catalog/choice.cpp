@@ -102,6 +102,20 @@ Result<Candidate> default_candidate(const Workload &w, const Target &target, con
     return unsupported(refusals.text());
 }
 
+bool reads_planes_as_fast(const Workload &w, const Target &target, const Core &core, double error_budget) {
+    constexpr int64_t most_planes = 6;  // that were measured
+    const bool is_float = w.dtype == DType::f32;
+    if (w.op != Operation::conv || !is_float || w.feature_group_count != 1 || vector_lanes(target) < 8) return false;
+    if (w.input.back() > most_planes || w.input_layout.kind != ActivationLayout::Kind::nchw) return false;
+    Workload side_by_side = w;
+    side_by_side.input_layout = {};
+    const auto sums_directly = [&](const Workload &of) {
+        const Result<Candidate> untuned = default_candidate(of, target, core, error_budget);
+        return untuned && untuned->algorithm == "direct";
+    };
+    return sums_directly(w) && sums_directly(side_by_side);
+}
+
 Status check_candidate(const Candidate &candidate, const Workload &workload, const Target &target) {
     const Algorithm *algorithm = find_algorithm(candidate.algorithm);
     if (!algorithm) return unsupported("unknown algorithm `" + candidate.algorithm + "`");

@@ -149,7 +149,7 @@ private:
             return unsupported("networks of soft cores are C sources; `kiln build --network` checks their kernels");
         }
         const NetworkOptions options{.file = model, .shapes = {}, .without = plans_.algorithms.without};
-        return program_of(graph, options, choice_for(plans_.target, {.times = kernel_times(plans_)}));
+        return program_of(graph, options, choice_for(plans_));
     }
 
     ConformanceChecker kernels_;

@@ -254,7 +254,7 @@ int run(const TuneArguments &arguments) {
                                 .algorithms = arguments.algorithms,
                                 .error_budget = options->error_budget,
                                 .caches = {options->cache}};
-    const auto read_wanted = [&] { return read_to_tune(arguments.layers, target, kernel_times(context)); };
+    const auto read_wanted = [&] { return read_to_tune(arguments.layers, context); };
     if (arguments.layers.of_network()) {
         workloads = read_wanted();
         if (!workloads) return fail(arguments.layers, workloads.error());

@@ -49,11 +49,10 @@ Result<std::vector<NamedWorkload>> read(const LayerOptions &options) {
     return filtered(options, std::move(*network));
 }
 
-Result<std::vector<NamedWorkload>> read_to_tune(const LayerOptions &options, const Target &target,
-                                                const network::KernelTimes &times) {
+Result<std::vector<NamedWorkload>> read_to_tune(const LayerOptions &options, const ChoiceContext &context) {
     if (Status s = check(options); !s) return s.error();
     if (!options.of_network()) return read(options.workloads);
-    Result<NetworkLayers> network = read_layers_to_tune(options.network, target, times);
+    Result<NetworkLayers> network = read_layers_to_tune(options.network, context);
     if (!network) return network.error();
     return filtered(options, std::move(*network));
 }

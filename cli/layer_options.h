@@ -27,8 +27,7 @@ Result<std::vector<NamedWorkload>> read(const LayerOptions &options);
 // Those of a network that --filter leaves.
 Result<std::vector<NamedWorkload>> filtered(const LayerOptions &options, NetworkLayers network);
 // What is worth tuning of them, by the times that there are (cli/network/network_layers.h).
-Result<std::vector<NamedWorkload>> read_to_tune(const LayerOptions &options, const Target &target,
-                                                const network::KernelTimes &times);
+Result<std::vector<NamedWorkload>> read_to_tune(const LayerOptions &options, const ChoiceContext &context);
 int fail(const LayerOptions &options, const Error &error);
 
 // The options as somebody types them again, for the command that comes next.

@@ -106,10 +106,15 @@ std::vector<double> LayoutCosts::of_convolution(const Node &node, const std::vec
     const TypedShape &x = graph_.values[node.inputs[0]].form, &weights = graph_.values[node.inputs[1]].form;
     const Shape &result = graph_.values[node.output].form.shape;
     std::vector<std::optional<double>> times;
+    std::vector<bool> reads_planes;
     double flops = 0;
     for (const LayoutOption &option : options) {
         const Result<Workload> workload = workload_in(op, x, weights, *option.inputs[0], option.output);
         times.push_back(workload ? time_of(*workload) : std::nullopt);
+        // Rather than a guess, the first option's kernel is used where it was measured.
+        reads_planes.push_back(
+            workload && prices_.reads_planes && !times[0] && lie_alike(option.output, options[0].output, result) &&
+            workload->input_layout.kind == ActivationLayout::Kind::nchw && prices_.reads_planes(*workload));
         if (workload) flops = double(flop_count(*workload));
     }
     std::optional<double> fastest;
@@ -119,13 +124,14 @@ std::vector<double> LayoutCosts::of_convolution(const Node &node, const std::vec
     const double usual = fastest.value_or(flops / flops_a_ns + double(bytes(node)) / bytes_a_ns + call_ns);
     std::vector<double> costs;
     for (size_t i = 0; i < times.size(); i++) {
-        const bool is_allowed = i == 0 || prices_.unmeasured == Unmeasured::as_fast;
+        const bool is_allowed = i == 0 || reads_planes[i] || prices_.unmeasured == Unmeasured::as_fast;
         // Between two equals, the kernel that need not change the order.
         const bool is_one_order = lie_alike(*options[i].inputs[0], options[i].output, x.shape);
         const bool has_channels_first =
             is_channels_first(*options[i].inputs[0], x.shape) || is_channels_first(options[i].output, result);
         const bool is_rarely_as_fast = prices_.block > 0 && has_channels_first;
-        const double estimate = usual * (is_one_order ? 1 : changes_order) * (is_rarely_as_fast ? channels_first : 1);
+        double estimate = usual;
+        if (!reads_planes[i]) estimate *= (is_one_order ? 1 : changes_order) * (is_rarely_as_fast ? channels_first : 1);
         costs.push_back(times[i] ? *times[i] : is_allowed ? estimate : not_used);
     }
     return costs;

@@ -55,13 +55,18 @@ private:
     std::map<graph::Shape, std::vector<std::pair<Move, double>>> moves_;
 };
 
+// Whether a convolution that nobody measured takes as long as its channels-last form. It is asked of those that read NCHW and write
+// channels-last.
+using ReadsPlanes = std::function<bool(const Workload &)>;
+
 struct LayoutPrices {
     KernelTimes times = {};  // none: everything is estimated
     Unmeasured unmeasured = Unmeasured::not_used;
     int64_t block = 0;               // channels of a block in NCHW<block>c; 0: no layout has blocks
     LayoutMemory *memory = nullptr;  // of the same times, for graphs that have most of their nodes in common
     bool is_input_prepared =
-        false;  // what stands at the inputs (network/input_split.h) is done before the network runs
+        false;                      // what stands at the inputs (network/input_split.h) is done before the network runs
+    ReadsPlanes reads_planes = {};  // none does
 };
 
 class LayoutCosts {

@@ -63,19 +63,18 @@ Result<NetworkLayers> read_layers(const NetworkOptions &options) {
     return layers_of(*programs);
 }
 
-Result<NetworkLayers> read_layers_to_tune(const NetworkOptions &options, const Target &target,
-                                          const network::KernelTimes &times) {
+Result<NetworkLayers> read_layers_to_tune(const NetworkOptions &options, const ChoiceContext &context) {
     const Result<graph::Graph> graph = read(options);
     if (!graph) return graph.error();
-    const int64_t block = layout_block(target);
-    const network::LayoutPrices known{times, network::Unmeasured::not_used, block};
-    if (is_soft_core(target)) {
+    if (is_soft_core(context.target)) {
         // Its algorithms for layers are channels-last, and alterations are not used.
-        const Result<NetworkPrograms> programs = programs_of(*graph, options, choice_for(target, known));
+        const Result<NetworkPrograms> programs = programs_of(*graph, options, choice_for(context));
         if (!programs) return programs.error();
         return layers_of(*programs);
     }
-    const network::LayoutPrices hopes{times, network::Unmeasured::as_fast, block};
+    const network::LayoutPrices known = prices_for(context);
+    network::LayoutPrices hopes = known;
+    hopes.unmeasured = network::Unmeasured::as_fast;
     const Result<NetworkPrograms> used = programs_of(*graph, options, {known, known});
     if (!used) return used.error();
     NetworkLayers layers = layers_of(*used);

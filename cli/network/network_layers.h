@@ -29,8 +29,7 @@ Result<NetworkLayers> read_layers(const NetworkOptions &options);
 // What is worth tuning: kernels that the times choose; those of layouts that would cost less if their kernels, of which there
 // is no time, were as fast as those that there are: by 1 % of the network's time at least; and those of both sides of
 // alterations. On a soft core it is what `build` uses.
-Result<NetworkLayers> read_layers_to_tune(const NetworkOptions &options, const Target &target,
-                                          const network::KernelTimes &times);
+Result<NetworkLayers> read_layers_to_tune(const NetworkOptions &options, const ChoiceContext &context);
 
 // The name of a network: its file's, without folder and extension, printable.
 std::string network_name(const std::string &file);

@@ -95,6 +95,7 @@ Result<NetworkPrograms> programs_of(const graph::Graph &imported, const NetworkO
     if (!more) return more.error();
     network::LayoutPrices alterations = choice.alterations, layouts = choice.layouts;
     alterations.is_input_prepared = layouts.is_input_prepared = options.prepares_input;
+    if (options.prepares_input) alterations.reads_planes = layouts.reads_planes = {};  // it moves inputs
     Result<network::Altered> altered =
         network::improve(imported, {.prices = alterations, .is_off = is_off, .more = std::move(*more)});
     if (!altered) return in_file(altered.error());
@@ -133,9 +134,15 @@ int64_t layout_block(const Target &target) {
     return std::max<int64_t>(fewest, vector_bytes(target) / int64_t(sizeof(float)));
 }
 
-ProgramChoice choice_for(const Target &target, network::LayoutPrices prices) {
-    const bool is_soft = is_soft_core(target);
-    prices.block = layout_block(target);
+network::LayoutPrices prices_for(const ChoiceContext &context) {
+    return {.times = kernel_times(context),
+            .block = layout_block(context.target),
+            .reads_planes = [&context](const Workload &workload) { return reads_planes_as_fast(workload, context); }};
+}
+
+ProgramChoice choice_for(const ChoiceContext &context) {
+    const bool is_soft = is_soft_core(context.target);
+    const network::LayoutPrices prices = prices_for(context);
     return {.layouts = prices,
             .alterations = prices,
             .has_alterations = !is_soft,
@@ -153,7 +160,7 @@ Result<network::Program> program_of(const graph::Graph &imported, const NetworkO
 Result<NetworkPrograms> read_programs(const NetworkOptions &options, const ChoiceContext &context) {
     const Result<graph::Graph> graph = read(options);
     if (!graph) return graph.error();
-    return programs_of(*graph, options, choice_for(context.target, {.times = kernel_times(context)}));
+    return programs_of(*graph, options, choice_for(context));
 }
 
 Result<network::Program> read_program(const NetworkOptions &options, const ChoiceContext &context) {

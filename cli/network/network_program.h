@@ -28,9 +28,11 @@ struct ProgramChoice {
 // Channels of a block in a network's layouts: those of a vector of floats, or 8 where that has fewer; 0 for soft cores.
 int64_t layout_block(const Target &target);
 
-// What is built for a target, with the blocks of its layouts: soft cores take stored numbers, and no alteration was measured
-// there.
-ProgramChoice choice_for(const Target &target, network::LayoutPrices prices);
+// Times of the context's database, blocks of its target's layouts, and which untuned kernels read planes. The context outlives them.
+network::LayoutPrices prices_for(const ChoiceContext &context);
+
+// What is built for a target: soft cores take stored numbers, and no alteration was measured there. The context outlives it.
+ProgramChoice choice_for(const ChoiceContext &context);
 
 // For commands without --prepare-input. Errors begin with the file and may have several lines: what the model has that kiln cannot compute (unsupported), or what is
 // wrong with it or with the shapes. `imported` is what read() answers.

@@ -56,7 +56,8 @@ NetworkPricing::NetworkPricing(const LayoutPrices &prices)
     : times_(remembered(prices.times)),
       unmeasured_(prices.unmeasured),
       block_(prices.block),
-      is_input_prepared_(prices.is_input_prepared) {}
+      is_input_prepared_(prices.is_input_prepared),
+      reads_planes_(prices.reads_planes) {}
 
 PricedNetwork NetworkPricing::priced(const Graph &graph, const LayoutPrices &prices) {
     priced_nodes_ += std::ssize(graph.nodes);

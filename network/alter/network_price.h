@@ -36,13 +36,14 @@ public:
 private:
     PricedNetwork priced(const graph::Graph &graph, const LayoutPrices &prices);
     LayoutPrices prices(const KernelTimes &times, LayoutMemory *memory) const {
-        return {times, unmeasured_, block_, memory, is_input_prepared_};
+        return {times, unmeasured_, block_, memory, is_input_prepared_, reads_planes_};
     }
 
     KernelTimes times_;
     Unmeasured unmeasured_;
     int64_t block_;
     bool is_input_prepared_;
+    ReadsPlanes reads_planes_;
     LayoutMemory measured_, estimated_;
     int64_t priced_nodes_ = 0;
 };

@@ -124,7 +124,7 @@ void unroll_less(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnobs
 bool reads_seldom(const TileFacts &f, const CpuTileKnobs &k) {
     const ConvLoops &s = f.shape;
     const bool is_strided = s.stride[0] > 1;
-    return f.is_nhwc() && f.x_lanes == 1 && s.groups == 1 && s.parts == 1 && k.rows == 1 &&
+    return (f.is_nhwc() || f.reads_few_planes()) && f.x_lanes == 1 && s.groups == 1 && s.parts == 1 && k.rows == 1 &&
            f.panels(k.vectors) <= (is_strided ? 2 : 1) && (is_strided || !k.join_columns);
 }
 

@@ -28,6 +28,10 @@ struct TileFacts {
     // Cycles from a product to its sum that defaults hide.
     int latency() const { return depthwise() || shape.parts > 1 ? core.latency : core.float_latency; }
     bool is_nhwc() const { return shape.input_block == shape.image_channels; }
+    // Some planes of a network's input, of which each number is broadcast, as it is where channels lie side by side.
+    bool reads_few_planes() const {
+        return shape.groups == 1 && shape.input_block == 1 && shape.input_channels <= 6 && x_lanes == 1;
+    }
     // A kernel row's columns and channels are neighbours in memory, and nothing lies between them.
     bool joins_columns() const {
         const ConvLoops &s = shape;

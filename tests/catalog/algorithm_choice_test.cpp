@@ -270,6 +270,29 @@ TEST(AlgorithmChoice, ChoosesAnAlgorithmForTheUnmeasured) {
 }
 
 // Where the first may not be used, the next rule that holds says what is.
+TEST(AlgorithmChoice, DirectSumsReadFewPlanesAsFast) {
+    constexpr struct {
+        const char *key, *target;
+        bool is_as_fast;
+    } rows[] = {
+        {"conv2d/input:1x64x64x3/kernel:3x3x3x16/strides:2x2/input_layout:NCHW", "avx512", true},
+        {"conv2d/input:1x64x64x3/kernel:3x3x3x16/strides:2x2/input_layout:NCHW", "avx2", true},
+        {"conv2d/input:1x64x64x3/kernel:3x3x3x16/strides:2x2/input_layout:NCHW", "sse41", false},  // not measured
+        {"conv2d/input:1x64x64x3/kernel:3x3x3x16/strides:2x2", "avx512", false},
+        {"conv2d/input:1x64x64x16/kernel:3x3x16x8/input_layout:NCHW", "avx512", false},  // many planes
+        {"conv2d/input:1x224x224x3/kernel:7x7x3x64/strides:2x2/padding:3,3x3,3/input_layout:NCHW", "avx512", false},
+        {"conv2d/input:1x64x64x3/kernel:3x3x3x16/dtype:i8/output_dtype:i32/input_layout:NCHW", "avx512", false},
+    };
+    for (const auto &row : rows) {
+        const auto workload = parse_workload_key(row.key);
+        ASSERT_TRUE(workload) << workload.error().message;
+        const auto target = parse_target(row.target, 1, wide_target);
+        ASSERT_TRUE(target);
+        EXPECT_EQ(reads_planes_as_fast(*workload, *target, any_core, default_error_budget), row.is_as_fast)
+            << row.key << ' ' << row.target;
+    }
+}
+
 TEST(AlgorithmChoice, RulesThatHoldComeInTheirOrder) {
     const struct {
         const char *key, *target;
@@ -383,6 +406,35 @@ TEST(AlgorithmChoice, WideWindowsArePassedByPixelOnAZen2) {
             const auto candidate = default_candidate(w, target, core_of(machine, target), default_error_budget);
             EXPECT_EQ(candidate->algorithm, algorithm) << row.key << " " << machine.cpu_id;
         }
+    }
+}
+
+// Blocks of half a vector are shuffled in registers where races said so: with strides on a Zen 5 alone.
+TEST(AlgorithmChoice, HalfVectorsAreShuffledOnCpusThatWereRaced) {
+    const struct {
+        const char *key, *zen5, *emerald_rapids, *ice_lake;
+    } table[] = {
+        {"conv2d/input:1x28x28x240/kernel:5x5x1x240/padding:2,2x2,2/feature_group_count:240/input_layout:NCHW8c/"
+         "output_layout:NCHW8c",
+         "depthwise_rows", "depthwise_rows", "depthwise_turned"},
+        {"conv2d/input:1x28x28x240/kernel:3x3x1x240/padding:1,1x1,1/feature_group_count:240/input_layout:NCHW8c/"
+         "output_layout:NCHW8c",
+         "depthwise_rows", "depthwise_rows", "direct"},
+        {"conv2d/input:1x28x28x240/kernel:5x5x1x240/strides:2x2/padding:2,2x2,2/feature_group_count:240/"
+         "input_layout:NCHW8c/output_layout:NCHW8c",
+         "depthwise_rows", "direct", "direct"},
+    };
+    Machine ice_lake = machine_of_emerald_rapids();
+    ice_lake.cpu_id = "GenuineIntel-6-106-6";
+    for (const auto &row : table) {
+        const Workload w = *parse_workload_key(row.key);
+        const auto on = [&](const Machine &machine, const char *name) {
+            const Target target = *parse_target(name, 1, "");
+            return default_candidate(w, target, core_of(machine, target), default_error_budget)->algorithm;
+        };
+        EXPECT_EQ(on(machine_of_zen5(), zen5_target), row.zen5) << row.key;
+        EXPECT_EQ(on(machine_of_emerald_rapids(), emerald_rapids_target), row.emerald_rapids) << row.key;
+        EXPECT_EQ(on(ice_lake, emerald_rapids_target), row.ice_lake) << row.key;
     }
 }
 

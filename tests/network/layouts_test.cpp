@@ -40,6 +40,8 @@ KernelTimes by_layouts(std::map<std::string, double> ns) {
     };
 }
 
+bool reads_first_planes(const Workload &w) { return w.input_layout.kind == ActivationLayout::Kind::nchw; }
+
 // Two convolutions between an input and an output of the network, which are channels-first.
 Graph chain() {
     Sketch s(1);
@@ -113,6 +115,14 @@ TEST(Layouts, AreThoseThatCostLeast) {
         Steps steps;
     } cases[] = {
         {"nothing is measured", chain(), {}, {"move", "NHWC>NHWC", "max(x0,0)", "NHWC>NHWC", "move"}},
+        {"a kernel reads planes as fast",
+         chain(),
+         {.reads_planes = reads_first_planes},
+         {"NCHW>NHWC", "max(x0,0)", "NHWC>NHWC", "move"}},
+        {"a kernel reads planes as fast, perhaps, but channels-last was measured",
+         chain(),
+         {.times = by_layouts({{"NHWC>NHWC", ms}}), .reads_planes = reads_first_planes},
+         {"move", "NHWC>NHWC", "max(x0,0)", "NHWC>NHWC", "move"}},
         {"what is broadcast is computed as it is read", with_broadcast(), {}, {"add(x0,x1)", "NHWC>NHWC", "move"}},
         {"what nobody measured is worth a measurement where it saves a move",
          chain(),

@@ -79,6 +79,10 @@ bool AlgorithmFilter::allows(const Algorithm &a) const {
 
 Core core_of(const ChoiceContext &context) { return core_of(context.machine, context.target); }
 
+bool reads_planes_as_fast(const Workload &workload, const ChoiceContext &context) {
+    return reads_planes_as_fast(workload, context.target, core_of(context), context.error_budget);
+}
+
 Result<std::vector<const Algorithm *>> usable_algorithms(const Workload &workload, const ChoiceContext &context) {
     std::vector<const Algorithm *> usable;
     bool any = false;

@@ -44,6 +44,9 @@ struct ChoiceContext {
 // The core that untuned candidates are for.
 Core core_of(const ChoiceContext &context);
 
+// See catalog/catalog.h; for the core and the errors of the context.
+bool reads_planes_as_fast(const Workload &workload, const ChoiceContext &context);
+
 // Whether a glob over names asks for an algorithm. `*` alone does not ask for those that need a prepared input.
 bool is_asked_for(const Algorithm &algorithm, std::string_view pattern);
 
