@@ -55,7 +55,8 @@ bool reads_rows(const Workload &w, const Target &target, const Core &core) {
     const ConvLoops s = conv_loops(w);
     if (s.stored_input.block == 1) return true;
     if (has_short_blocks(s, vector_lanes(target)))
-        return core.shuffles_rows && s.kernel[0] > 1 && (s.stride[0] == 1 || s.kernel[0] > 3);
+        return core.shuffles_rows && s.kernel[0] > 1 &&
+               (s.stride[0] == 1 || (s.kernel[0] > 3 && core.shuffles_strided_blocks));
     const bool is_nhwc = s.stored_input.block == s.stored_input.channels;
     return is_nhwc && s.stored_result.block == 1 && s.stride[0] == 1 && vector_lanes(target) >= 16 &&
            is_beyond_l2(s, core);

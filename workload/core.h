@@ -50,12 +50,16 @@ struct Core {
 
     // What was faster in races; where nobody raced, it is left out.
     bool fetches_for_winograd = false;      // whole panels of weights for its products, the results of its first layers
+    int64_t few_winograd_vectors = 0;       // of outputs, for which no panels are fetched
     bool gains_by_strassen = false;         // products of halves of 1x1 layers
     bool gains_by_pairs = false;            // Winograd in integers, by pairs of i16, beside direct sums of fours
     bool copies_quantized_padding = false;  // where each quantized tile would test for it
-    bool streams_few_pixels = false;  // tiles of 1x1 layers of one vector of outputs, where L2 does not have the image
+    bool streams_few_pixels = false;   // tiles of 1x1 layers of one vector of outputs, where L2 does not have the image
+    bool streams_short_tiles = false;  // those of more outputs, too, while the next tile is fetched
+    bool tests_strided_rows = false;   // of tiles with several, which read the image in place of a padded copy
     bool copies_winograd_rows = false;  // of NCHW, in front of Winograd's tiles
     bool shuffles_rows = false;  // depthwise ones of NCHW whose rows are a vector, in place of loads for each tap
+    bool shuffles_strided_blocks = false;  // the same for blocks of half a vector with strides
     bool blocks_depthwise_panels = false;  // those whose input stays in the L1 cache, where L2 has all of it
     bool reads_wide_windows = false;  // depthwise ones, whose taps are many columns apart, from the input as it lies
     bool streams_one_panel = false;   // weights of 1x1 layers of few outputs, from L2, as fast as tiles multiply them
@@ -70,7 +74,9 @@ struct Core {
     double l3_share = 0.4;
     double waits_along_x = 0.4;  // the share of a fetch from L2 that tiles of pixels side by side wait for
     double loop_cycles = 2;      // to start the body of an innermost loop again
-    double gather_cycles = 1;    // for an element from anywhere
+    double single_vector_cost =
+        1;  // by share, of a tile with one of several vectors of outputs, which loads a number for each product
+    double gather_cycles = 1;  // for an element from anywhere
 
     // Bytes that the last cache keeps for it.
     double last_cache() const { return std::max(l3_share * double(l3_bytes), 0.75 * double(l2_bytes)); }
@@ -93,6 +99,11 @@ inline double beside_weights(double products, double weight_bytes, const Core &c
     return is_far ? beside_fetch(products, weight_bytes / core.memory_bytes_a_cycle) : products;
 }
 
+// A Sapphire Rapids or an Emerald Rapids, which have the same core.
+inline bool is_golden_cove(const Machine &machine) {
+    return machine.cpu_id.starts_with("GenuineIntel-6-143-") || machine.cpu_id.starts_with("GenuineIntel-6-207-");
+}
+
 // The machine's caches; what a cycle starts is the target's, but for a machine whose latency and memory are known.
 inline Core core_of(const Machine &machine, const Target &target) {
     Core core;
@@ -104,7 +115,7 @@ inline Core core_of(const Machine &machine, const Target &target) {
     core.fetches_for_winograd = core.gains_by_strassen = is_zen5;
     core.gains_by_pairs = has_feature(target, "avx512_zen4");  // on a Zen 4 and a Zen 5, which has its features, too
     core.copies_quantized_padding = core.blocks_depthwise_panels = core.streams_few_pixels = is_zen5;
-    core.shuffles_rows = core.copies_winograd_rows = is_zen5;
+    core.shuffles_rows = core.shuffles_strided_blocks = core.copies_winograd_rows = is_zen5;
     // The rates above were fitted with AVX2 on a Zen 3. These are from a Zen 4, and from a Zen 5 where weights come from memory; an
     // L3 cache's own rate was not looked for there.
     if (vector_lanes(target) >= 16) {
@@ -116,6 +127,13 @@ inline Core core_of(const Machine &machine, const Target &target) {
         core.copies_quantized_padding |= core.has_two_wide_multipliers;
         // By measurement of 18 layers of 3x3 on an Emerald Rapids.
         if (core.has_two_wide_multipliers) core.memory_bytes_a_cycle = 5.5;
+        if (core.has_two_wide_multipliers && is_golden_cove(machine)) {
+            // By races on an Emerald Rapids (docs/measurements/direct.md, winograd.md and layouts.md).
+            core.fetches_for_winograd = core.copies_winograd_rows = core.shuffles_rows = true;
+            core.few_winograd_vectors = 4;
+            core.streams_short_tiles = core.tests_strided_rows = true;
+            core.single_vector_cost = 1.12;
+        }
     } else if (machine.cpu_id.starts_with("AuthenticAMD-23-")) {
         // Zen, Zen+ and Zen 2 have this latency (A. Fog, Instruction tables). The rates are by races of 22 layers of 3x3 and 5x5 on a Zen 2.
         core.float_latency = 5, core.memory_bytes_a_cycle = 4.5, core.from_l3.scattered = 12;

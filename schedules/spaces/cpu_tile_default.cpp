@@ -124,7 +124,8 @@ void unroll_less(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnobs
 bool reads_seldom(const TileFacts &f, const CpuTileKnobs &k) {
     const ConvLoops &s = f.shape;
     const bool is_strided = s.stride[0] > 1;
-    return (f.is_nhwc() || f.reads_few_planes()) && f.x_lanes == 1 && s.groups == 1 && s.parts == 1 && k.rows == 1 &&
+    const bool has_one_row = k.rows == 1 || (is_strided && f.core.tests_strided_rows);
+    return (f.is_nhwc() || f.reads_few_planes()) && f.x_lanes == 1 && s.groups == 1 && s.parts == 1 && has_one_row &&
            f.panels(k.vectors) <= (is_strided ? 2 : 1) && (is_strided || !k.join_columns);
 }
 
@@ -134,8 +135,11 @@ bool reads_seldom(const TileFacts &f, const CpuTileKnobs &k) {
 int64_t dividing_pixels(const TileFacts &f, const CpuTileDomains &domains, const CpuTileKnobs &k) {
     if (f.lanes < 16) return k.pixels;
     int64_t best = 0;
+    constexpr int64_t fewest_of_rows = 12, most_of_rows = 18;
     for (const int64_t fewer : domains.pixels) {
-        const bool is_near = fewer <= k.pixels && 3 * fewer >= 2 * k.pixels;
+        const int64_t sums = fewer * k.rows * k.vectors;
+        const bool is_near = k.rows == 1 ? fewer <= k.pixels && 3 * fewer >= 2 * k.pixels
+                                         : sums >= fewest_of_rows && sums <= most_of_rows;
         const bool hides_latency = fewer * k.rows * k.vectors >= fewest_sums(f, domains);
         if (is_near && hides_latency && f.shape.output[0] % fewer == 0) best = std::max(best, fewer);
     }
@@ -333,6 +337,13 @@ void choose_weight_fetches(const TileFacts &f, const CpuTileDomains &domains, Cp
     if (f.shape.parts > 1 && k->stage_input) k->skip_rows = 0;
 }
 
+// Blocks keep their pixels.
+void shorten_tile(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnobs *k) {
+    const int64_t pixels = pixels_of_short_tile(f, domains.pixels, *k);
+    k->x_block = nearest(domains.x_block, double(k->x_block * k->pixels) / double(pixels));
+    k->pixels = pixels;
+}
+
 void choose_masks(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnobs *k) {
     // A test is an instruction for each vector, and a register for each place that is tested. Unrolled tiles have none.
     k->partition = k->stage_input || k->unroll_tiles || has_one_code(f, *k) ? 0 : domains.partition.back();
@@ -360,6 +371,7 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
     choose_padding(f, kind, domains, &k);
     if (f.shape.is_input_computed()) compute_input_in_blocks(f, domains, &k);
     k.prefetch = !k.stage_input && is_fetched_late(f, k) ? nearest(domains.prefetch, 1) : 0;
+    shorten_tile(f, domains, &k);
     k.fetch_result = default_fetch_result(f, domains, k);
     choose_masks(f, domains, &k);
     k.parallel = domains.parallel.front();

@@ -80,6 +80,17 @@ int64_t nearest_divisor(const std::vector<int64_t> &values, int64_t length, int6
     return best;
 }
 
+bool may_have_short_tiles(const TileFacts &f) {
+    const ConvLoops &s = f.shape;
+    return f.core.streams_short_tiles && f.x_lanes == 1 && s.taps() == 1 && s.parts == 1 && s.groups == 1;
+}
+
+int64_t pixels_of_short_tile(const TileFacts &f, const std::vector<int64_t> &values, const CpuTileKnobs &k) {
+    constexpr int64_t sums = 16, most_vectors = 4;
+    if (!k.prefetch || !may_have_short_tiles(f) || k.vectors > most_vectors) return k.pixels;
+    return std::min(k.pixels, nearest(values, double(sums) / double(k.vectors)));
+}
+
 bool streams_to_one_vector(const TileFacts &f) {
     const ConvLoops &s = f.shape;
     const bool is_plain = !f.depthwise() && s.taps() == 1 && s.stride[0] == 1 && s.parts == 1 && s.groups == 1;
@@ -125,7 +136,10 @@ bool is_fetched_late(const TileFacts &f, const CpuTileKnobs &k) {
     const bool fills_lines = f.lanes * 4 >= f.core.line_bytes;
     const bool is_fetched_once =
         f.depthwise() ? fills_lines || loses_rows(f, k) : f.panels(k.vectors) == 1 && s.stride[0] == 1;
-    const double near = double(f.core.l2_bytes) * (f.depthwise() ? 4 : 1);
+    // Of one vector of outputs, a line that L2 has takes as long to fetch as to multiply, unless a pixel has few.
+    const bool has_few_lines = k.vectors > 1 || s.input_channels * 4 <= 4 * f.core.line_bytes;
+    const bool leaves_with_result = may_have_short_tiles(f) && has_few_lines;
+    const double near = double(f.core.l2_bytes) * (f.depthwise() ? 4 : leaves_with_result ? 0.5 : 1);
     // Large parts of an L3 cache hold a depthwise input between calls: prefetchers are in time for that.
     const DepthwiseFetches &of_core = f.core.depthwise_fetches;
     const bool stays = f.depthwise() && input_bytes < of_core.share_of_l3 * double(f.core.l3_bytes);

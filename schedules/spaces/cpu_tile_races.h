@@ -19,6 +19,14 @@ int64_t nearest_divisor(const std::vector<int64_t> &values, int64_t length, int6
 // with them.
 bool streams_to_one_vector(const TileFacts &f);
 
+// Whether tiles of a 1x1 layer of one panel may be short where each fetches what the next one reads: then tiles are short enough for a
+// processor to begin the next one before the last one ends. Images that leave L2 no room for results are fetched, too.
+bool may_have_short_tiles(const TileFacts &f);
+
+// Pixels of such a tile that fetches, as many as there are sums to hide the latency twice; else those that it has. By races on an Emerald
+// Rapids with AVX-512 (docs/measurements/direct.md); other targets are not measured.
+int64_t pixels_of_short_tile(const TileFacts &f, const std::vector<int64_t> &values, const CpuTileKnobs &k);
+
 // Whether stores take most of the time: sums of few products, more results than the caches near a core keep. All panels of a tile
 // follow each other then, so that results are written in the order of memory. Threads share one row in blocks of several tiles, which
 // have no such order. By races on a Zen 3 with AVX2, and on an Emerald Rapids with AVX-512; other targets are not measured.

@@ -228,9 +228,10 @@ double tile_cost(const TileFacts &f, const RegisterTile &tile) {
     const bool aliased = f.is_nhwc() && crowds_sets(f, tile);
     // Tiles of one vector load a number for each product. Where that is an instruction of its own, they took 1.5 times as long as those
     // of five vectors, whose weights come from L2, by a race of 64x64x240 to 40 on a Zen 3.
-    const bool loads_each = f.x_lanes == 1 && f.lanes < 16 && tile.vectors == 1 && f.channel_vectors() > 1;
+    const bool loads_each = f.x_lanes == 1 && tile.vectors == 1 && f.channel_vectors() > 1;
+    const double single_vector_cost = !loads_each ? 1 : f.lanes < 16 ? 1.4 : f.core.single_vector_cost;
     return tiles * (std::max({products / f.core.multiply_adds, loads / f.core.loads, double(f.latency())}) *
-                        (aliased ? 1.3 : 1) * (loads_each ? 1.4 : 1) +
+                        (aliased ? 1.3 : 1) * single_vector_cost +
                     crossing_cycles +
                     (f.x_lanes > 1 ? cycles_along_x(f, tile)
                                    : double(spilled_sums(f.registers, tile.vectors, tile.pixels * tile.rows))) +

@@ -53,6 +53,66 @@ TEST(DepthwisePanels, StayInL1WhereL2HasTheImage) {
     }
 }
 
+// Lines to come and products wait for each other less in short tiles.
+TEST(ShortTiles, AreThoseThatFetchTheNextOne) {
+    struct Row {
+        const char *key;
+        int64_t vectors, pixels, prefetch, pixels_elsewhere;
+        const char *why;
+    };
+    constexpr Row rows[] = {
+        {"conv2d/input:1x128x128x96/kernel:1x1x96x24", 2, 8, 1, 13, "an image beyond L2"},
+        {"conv2d/input:1x120x120x96/kernel:1x1x96x48", 3, 5, 1, 9, "three vectors"},
+        {"conv2d/input:1x256x256x32/kernel:1x1x32x16", 1, 16, 1, 28, "one vector"},
+        {"conv2d/input:1x56x56x144/kernel:1x1x144x24", 2, 8, 1, 14, "results drive the image out of L2"},
+        {"conv2d/input:1x55x55x128/kernel:1x1x128x16", 1, 25, 0, 25, "many lines a product"},
+        {"conv2d/input:1x28x28x144/kernel:1x1x144x24", 2, 14, 0, 14, "L2 has all"},
+        {"conv2d/input:1x14x14x480/kernel:1x1x480x80", 5, 5, 0, 28, "one vector of five would load a number a product"},
+    };
+    Machine another = machine_of_emerald_rapids();
+    another.cpu_id = "GenuineIntel-6-106-6";
+    for (const Row &row : rows) {
+        const CpuTileKnobs k = default_tile(row.key, emerald_rapids_target, machine_of_emerald_rapids()).knobs;
+        EXPECT_EQ(k.vectors, row.vectors) << row.key << ": " << row.why;
+        EXPECT_EQ(k.pixels, row.pixels) << row.key << ": " << row.why;
+        EXPECT_EQ(k.prefetch, row.prefetch) << row.key << ": " << row.why;
+        const CpuTileKnobs elsewhere = default_tile(row.key, emerald_rapids_target, another).knobs;
+        EXPECT_EQ(elsewhere.pixels, row.pixels_elsewhere) << row.key << ": nobody raced an Ice Lake";
+    }
+}
+
+TEST(StridedRows, AreReadInPlaceByShortTiles) {
+    struct Row {
+        const char *key;
+        int64_t rows, stage_input, stage_elsewhere;
+        const char *why;
+    };
+    constexpr Row rows[] = {
+        {"conv2d/input:1x160x160x32/kernel:3x3x32x64/strides:2x2/padding:1,1x1,1", 4, 0, 1, "two panels"},
+        {"conv2d/input:1x150x150x32/kernel:3x3x32x64/strides:2x2/padding:1,1x1,1", 3, 0, 1, "rows of an odd length"},
+        {"conv2d/input:1x320x320x8/kernel:3x3x8x16/strides:2x2/padding:1,1x1,1", 4, 0, 1, "one vector"},
+        {"conv2d/input:1x160x160x32/kernel:3x3x32x96/strides:2x2/padding:1,1x1,1", 4, 1, 1, "many panels"},
+    };
+    for (const Row &row : rows) {
+        const CpuTileKnobs k = default_tile(row.key, emerald_rapids_target, machine_of_emerald_rapids()).knobs;
+        EXPECT_EQ(k.rows, row.rows) << row.key;
+        EXPECT_EQ(k.stage_input, row.stage_input) << row.key << ": " << row.why;
+        const int64_t sums = k.rows * k.pixels * k.vectors;
+        EXPECT_TRUE(k.stage_input || (sums >= 12 && sums <= 18)) << row.key << ": " << sums;
+        const CpuTileKnobs elsewhere = default_tile(row.key, emerald_rapids_target, machine_of_zen5()).knobs;
+        EXPECT_EQ(elsewhere.stage_input, row.stage_elsewhere) << row.key << ": nobody raced other CPUs";
+    }
+}
+
+TEST(FewPlanes, AreReadWithoutACopyAsChannelsLastIs) {
+    for (const char *key : {"conv2d/input:1x224x224x3/kernel:3x3x3x32/strides:2x2/padding:1,1x1,1/input_layout:NCHW",
+                            "conv2d/input:1x224x224x3/kernel:3x3x3x32/padding:1,1x1,1/input_layout:NCHW"}) {
+        EXPECT_EQ(default_tile(key, emerald_rapids_target).knobs.stage_input, 0) << key;
+    }
+    const char *many = "conv2d/input:1x224x224x12/kernel:3x3x12x32/padding:1,1x1,1/input_layout:NCHW";
+    EXPECT_EQ(default_tile(many, emerald_rapids_target).knobs.stage_input, 1);
+}
+
 TEST(TilesAlongX, HaveFewPixelsWhereL1DoesNotHaveThem) {
     const std::string in_nchw = "/input_layout:NCHW/output_layout:NCHW";
     struct Row {

@@ -96,6 +96,26 @@ TEST(WinogradFetches, WholePanelsAreFetchedForManyTiles) {
     }
 }
 
+// Results of the input's transform are read once for each panel: few panels gain nothing by larger blocks of them.
+TEST(WinogradFetches, WholePanelsOnAnEmeraldRapids) {
+    constexpr struct {
+        const char *key;
+        int64_t fetch_panels;
+    } rows[] = {
+        {"conv2d/input:1x38x38x256/kernel:3x3x256x256/padding:1,1x1,1", 1},
+        {"conv2d/input:1x56x56x128/kernel:3x3x128x96/padding:1,1x1,1", 1},
+        {"conv2d/input:1x160x160x128/kernel:3x3x128x64/padding:1,1x1,1", 0},  // four vectors of outputs
+        {"conv2d/input:1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1", 0},      // near weights
+    };
+    const Target target = *parse_target(emerald_rapids_target, 1, "");
+    for (const auto &row : rows) {
+        const ConvLoops loops = conv_loops(*parse_workload_key(row.key));
+        const Core core = core_of(machine_of_emerald_rapids(), target);
+        const Space space = winograd_space({}, {4, 2, false}, loops, target, core);
+        EXPECT_EQ(winograd_knobs_of(space.default_candidate()).fetch_panels, row.fetch_panels) << row.key;
+    }
+}
+
 TEST(WinogradFetches, WholePanelsOnAZen2) {
     const Target target = *parse_target("avx2", 1, "");
     const ConvLoops loops =

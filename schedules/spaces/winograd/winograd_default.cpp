@@ -163,6 +163,7 @@ bool panels_may_pay(const WinogradFacts &f, const WinogradKnobs &b) {
     // Of pairs of integers with AVX2, two of seven layers lost a seventh, and one gained 4 % (races on a Zen 2).
     const bool are_pairs = f.parts > 1 && f.lanes < 16;
     if (!f.core.fetches_for_winograd || are_pairs || !shares_winograd_panels(f, b)) return false;
+    if (f.output_vectors() <= f.core.few_winograd_vectors) return false;
     constexpr double least_cycles = 16;
     const auto steps = double(f.summed_channels() / f.parts), vector_bytes = 4.0 * f.lanes;
     const double panel_bytes = steps * double(b.vectors) * vector_bytes;
