@@ -52,6 +52,7 @@ struct Core {
     bool fetches_for_winograd = false;      // whole panels of weights for its products, the results of its first layers
     int64_t few_winograd_vectors = 0;       // of outputs, for which no panels are fetched
     bool gains_by_strassen = false;         // products of halves of 1x1 layers
+    bool gains_by_groups = false;           // Winograd of few channels a group, in vectors of 16
     bool gains_by_pairs = false;            // Winograd in integers, by pairs of i16, beside direct sums of fours
     bool copies_quantized_padding = false;  // where each quantized tile would test for it
     bool streams_few_pixels = false;   // tiles of 1x1 layers of one vector of outputs, where L2 does not have the image
@@ -130,6 +131,7 @@ inline Core core_of(const Machine &machine, const Target &target) {
         if (core.has_two_wide_multipliers && is_golden_cove(machine)) {
             // By races on an Emerald Rapids (docs/measurements/direct.md, winograd.md and layouts.md).
             core.fetches_for_winograd = core.copies_winograd_rows = core.shuffles_rows = true;
+            core.gains_by_groups = true;
             core.few_winograd_vectors = 4;
             core.streams_short_tiles = core.tests_strided_rows = true;
             core.single_vector_cost = 1.12;

@@ -62,12 +62,27 @@ double window_cycles(int m, const ConvLoops &s, const Target &target, const Core
     return beside_weights(cycles, 4 * places * in * out, core);
 }
 
+constexpr int64_t many_of_group = 64;  // channels
+
 // Fewer channels leave lanes of the transforms idle. By races of 15 layers of 8 to 15 outputs on a Zen 2 with AVX2, vectors of eight lanes
-// gain there, too: layers take 0.36 to 0.69 of the time of direct sums. Wider ones are not measured, nor are groups of few channels there.
-bool fill_vectors(const ConvLoops &s, const Target &target) {
-    const bool is_wide = vector_lanes(target) >= 16;
-    const int64_t least_inputs = is_wide && s.groups > 1 ? 64 : 8, least_outputs = is_wide ? 16 : 8;
+// gain there, too: layers take 0.36 to 0.69 of the time of direct sums. Wider ones are not measured, nor are groups of few channels there
+// but on a core that gains by them, up to as many groups as were raced.
+bool fill_vectors(const ConvLoops &s, const Target &target, const Core &core) {
+    constexpr int64_t most_groups = 8;
+    const bool is_wide = vector_lanes(target) >= 16, may_be_few = core.gains_by_groups && s.groups <= most_groups;
+    const int64_t least_outputs = is_wide ? 16 : 8;
+    const int64_t least_inputs = !is_wide || s.groups == 1 ? 8 : may_be_few ? 16 : many_of_group;
     return s.input_channels >= least_inputs && s.group_outputs() >= least_outputs;
+}
+
+// What an estimate must be below, by share of that of direct sums: of groups by times of 16 layers on a Zen 2 with AVX2, where direct sums of
+// groups are further from the peak than others, and of 20 on an Emerald Rapids with AVX-512, where the products of few channels are
+// (docs/measurements/choices.md).
+double least_gain(const ConvLoops &s, const Target &target, const Core &core) {
+    if (s.groups == 1) return 0.7;
+    if (vector_lanes(target) < 16) return 0.95;
+    if (!core.gains_by_groups) return 0.7;
+    return s.input_channels >= many_of_group ? 0.6 : s.input_channels >= 32 ? 0.5 : 0.4;
 }
 
 // For a window of 3x3 the products that are saved pay for the transforms where tiles of 4x4 outputs are at least half full. Few
@@ -101,18 +116,16 @@ bool is_accurate(int m, const ConvLoops &s) {
 }
 
 bool window_pays(int m, const Workload &w, const ConvLoops &s, const Target &target, const Core &core) {
-    if (!is_accurate(m, s) || !fill_vectors(s, target)) return false;
+    if (!is_accurate(m, s) || !fill_vectors(s, target, core)) return false;
     const ConvLoops whole = conv_loops(w);
     const double cycles = window_cycles(m, s, target, core);
     const auto takes_less_than = [&](double share) { return cycles < share * direct_cycles(whole, target, core); };
-    // Direct sums of groups are further from the peak than others: by times of 16 layers on a Zen 2 with AVX2.
-    const double least_gain = s.groups > 1 && vector_lanes(target) < 16 ? 0.95 : 0.7;
     // Small phases fill few tiles, of which a block takes those of many phases.
     constexpr int64_t many_phases = 16;
     const bool beats_direct = is_three_by_three(s) && s.groups == 1
                                   ? (has_full_tiles(s) && saves_half_of_products(s, whole)) ||
                                         (s.input_phases >= many_phases && takes_less_than(0.6))
-                                  : takes_less_than(least_gain);
+                                  : takes_less_than(least_gain(s, target, core));
     return beats_direct && std::ranges::none_of(tile_sides, [&](int other) {
                return is_accurate(other, s) && window_cycles(other, s, target, core) < 0.95 * cycles;
            });

@@ -229,7 +229,8 @@ double tile_cost(const TileFacts &f, const RegisterTile &tile) {
     // Tiles of one vector load a number for each product. Where that is an instruction of its own, they took 1.5 times as long as those
     // of five vectors, whose weights come from L2, by a race of 64x64x240 to 40 on a Zen 3.
     const bool loads_each = f.x_lanes == 1 && tile.vectors == 1 && f.channel_vectors() > 1;
-    const double single_vector_cost = !loads_each ? 1 : f.lanes < 16 ? 1.4 : f.core.single_vector_cost;
+    const double of_core = s.groups == 1 ? f.core.single_vector_cost : 1;  // not measured with groups
+    const double single_vector_cost = !loads_each ? 1 : f.lanes < 16 ? 1.4 : of_core;
     return tiles * (std::max({products / f.core.multiply_adds, loads / f.core.loads, double(f.latency())}) *
                         (aliased ? 1.3 : 1) * single_vector_cost +
                     crossing_cycles +

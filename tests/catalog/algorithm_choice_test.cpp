@@ -409,6 +409,34 @@ TEST(AlgorithmChoice, WideWindowsArePassedByPixelOnAZen2) {
     }
 }
 
+// Groups of few channels that fill vectors: where races on an Emerald Rapids said so.
+TEST(AlgorithmChoice, FewChannelsAGroupHaveWinogradWhereTheyWereRaced) {
+    const struct {
+        const char *layer;
+        int inputs, groups;
+        const char *emerald_rapids, *ice_lake;
+    } table[] = {
+        {"28x28x128", 32, 4, "winograd_4", "direct"},     {"56x56x64", 16, 4, "winograd_4", "direct"},
+        {"28x28x512", 16, 32, "direct", "direct"},                                                     // many groups
+        {"28x28x128", 8, 16, "direct", "direct"},                                                      // half vectors
+        {"28x28x256", 64, 4, "winograd_4", "winograd_4"}, {"7x7x512", 64, 8, "direct", "winograd_2"},  // few tiles
+    };
+    const Target target = *parse_target(emerald_rapids_target, 1, "");
+    Machine ice_lake = machine_of_emerald_rapids();
+    ice_lake.cpu_id = "GenuineIntel-6-106-6";
+    for (const auto &row : table) {
+        const std::string image = row.layer, channels = image.substr(image.rfind('x') + 1);
+        const std::string key = "conv2d/input:1x" + image + "/kernel:3x3x" + std::to_string(row.inputs) + "x" +
+                                channels + "/padding:1,1x1,1/feature_group_count:" + std::to_string(row.groups);
+        const Workload w = *parse_workload_key(key);
+        const auto on = [&](const Machine &machine) {
+            return default_candidate(w, target, core_of(machine, target), default_error_budget)->algorithm;
+        };
+        EXPECT_EQ(on(machine_of_emerald_rapids()), row.emerald_rapids) << key;
+        EXPECT_EQ(on(ice_lake), row.ice_lake) << key;
+    }
+}
+
 // Blocks of half a vector are shuffled in registers where races said so: with strides on a Zen 5 alone.
 TEST(AlgorithmChoice, HalfVectorsAreShuffledOnCpusThatWereRaced) {
     const struct {
