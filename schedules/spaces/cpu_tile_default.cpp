@@ -273,6 +273,9 @@ Copy chosen_copy(const TileFacts &f, const TileCase &kind, const CpuTileDomains 
         copies_tested_tiles(f, k) || (kind.copies_padding && !tests_are_free && !in_place(f, domains, k).pays);
     if (may_copy_rows(domains) && wants_copy)
         return s.converts && f.copies_blocks() ? Copy::of_converted_tiles : Copy::of_rows;
+    // Vectors of pixels do not test for padding pixel by pixel.
+    const bool has_padding_beside = f.x_lanes > 1 && s.reads_outside(0);
+    if (has_padding_beside) return may_copy_rows(domains) ? Copy::of_rows : Copy::of_few_tiles;
     // Each channel of a tile's pixels is a cache line of its own, most of which the next tiles need. Where L1 cannot keep these lines,
     // a copy of a few tiles brings the channels together.
     const bool is_by_plane = f.copies_blocks() && f.x_lanes == 1 && s.input_block == 1 && f.panels(k.vectors) > 1;

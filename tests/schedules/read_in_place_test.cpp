@@ -56,6 +56,22 @@ TEST(TileCases, FetchesAhead) {
     for (const FetchRow &row : rows) expect_fetch(&CpuTileKnobs::prefetch, row);
 }
 
+// Vectors of pixels do not test for padding one by one.
+TEST(TileCases, PaddingBesidePixelsIsCopied) {
+    for (const char *key :
+         {"conv3d/input:1x23x10x7x173/kernel:1x1x1x173x1/padding:2,1x2,-2x-1,2/rhs_dilation:1x1x8/input_layout:NCHW",
+          "conv2d/input:1x10x7x40/kernel:1x1x40x1/padding:0,0x0,2/input_layout:NCHW",
+          "conv2d/input:1x10x7x40/kernel:1x1x40x1/padding:1,1x1,1/input_layout:NCHW"}) {
+        for (const char *name : {"baseline", "avx2", "avx512"}) {
+            const Target target = *parse_target(name, 1, "");
+            const Space space =
+                cpu_tile_space({}, conv_loops(*parse_workload_key(key)), target, core_of(Machine(), target));
+            const Status fits = space.check(space.default_candidate());
+            EXPECT_TRUE(fits) << key << ' ' << name << ": " << fits.error().message;
+        }
+    }
+}
+
 // Tiles of one row, whose pixels read the same columns of taps, leave out what lies in the padding of a large dilation.
 TEST(TileCases, LargeDilationsLeaveOutPadding) {
     const struct {
