@@ -81,6 +81,20 @@ TEST(ShortTiles, AreThoseThatFetchTheNextOne) {
     }
 }
 
+TEST(ShortTiles, AreThoseOfStridedDepthwiseStreams) {
+    const auto sums_of = [](const char *key, const Machine &machine) {
+        const CpuTileKnobs k = default_tile(key, emerald_rapids_target, machine).knobs;
+        return k.rows * k.pixels * k.vectors;
+    };
+    const char *far = "conv2d/input:1x112x112x64/kernel:3x3x1x64/strides:2x2/padding:1,1x1,1/feature_group_count:64";
+    const char *near = "conv2d/input:1x30x30x192/kernel:3x3x1x192/strides:2x2/padding:1,1x1,1/feature_group_count:192";
+    Machine another = machine_of_emerald_rapids();
+    another.cpu_id = "GenuineIntel-6-106-6";
+    EXPECT_LE(sums_of(far, machine_of_emerald_rapids()), 8);
+    EXPECT_GT(sums_of(far, another), 8) << "nobody raced an Ice Lake";
+    EXPECT_GT(sums_of(near, machine_of_emerald_rapids()), 8) << "L2 has the image";
+}
+
 TEST(StridedRows, AreReadInPlaceByShortTiles) {
     struct Row {
         const char *key;
