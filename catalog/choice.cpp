@@ -4,6 +4,7 @@
 
 #include "catalog/algorithm_rules.h"
 #include "catalog/catalog.h"
+#include "schedules/spaces/cpu_tile_rules.h"
 #include "workload/error_budget.h"
 
 namespace kiln {
@@ -103,10 +104,9 @@ Result<Candidate> default_candidate(const Workload &w, const Target &target, con
 }
 
 bool reads_planes_as_fast(const Workload &w, const Target &target, const Core &core, double error_budget) {
-    constexpr int64_t most_planes = 6;  // that were measured
     const bool is_float = w.dtype == DType::f32;
     if (w.op != Operation::conv || !is_float || w.feature_group_count != 1 || vector_lanes(target) < 8) return false;
-    if (w.input.back() > most_planes || w.input_layout.kind != ActivationLayout::Kind::nchw) return false;
+    if (w.input.back() > few_planes || w.input_layout.kind != ActivationLayout::Kind::nchw) return false;
     Workload side_by_side = w;
     side_by_side.input_layout = {};
     const auto sums_directly = [&](const Workload &of) {

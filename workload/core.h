@@ -56,7 +56,7 @@ struct Core {
     bool gains_by_pairs = false;            // Winograd in integers, by pairs of i16, beside direct sums of fours
     bool copies_quantized_padding = false;  // where each quantized tile would test for it
     bool streams_few_pixels = false;   // tiles of 1x1 layers of one vector of outputs, where L2 does not have the image
-    bool streams_short_tiles = false;  // those of more outputs, too, while the next tile is fetched
+    bool streams_short_tiles = false;  // of more outputs, too, and of depthwise ones with strides, from beyond L2
     bool tests_strided_rows = false;   // of tiles with several, which read the image in place of a padded copy
     bool copies_winograd_rows = false;  // of NCHW, in front of Winograd's tiles
     bool shuffles_rows = false;  // depthwise ones of NCHW whose rows are a vector, in place of loads for each tap
@@ -129,7 +129,7 @@ inline Core core_of(const Machine &machine, const Target &target) {
         // By measurement of 18 layers of 3x3 on an Emerald Rapids.
         if (core.has_two_wide_multipliers) core.memory_bytes_a_cycle = 5.5;
         if (core.has_two_wide_multipliers && is_golden_cove(machine)) {
-            // By races on an Emerald Rapids (docs/measurements/direct.md, winograd.md and layouts.md).
+            // By races on an Emerald Rapids (docs/measurements: direct.md, winograd_blocks.md, choices.md, layouts.md and depthwise.md).
             core.fetches_for_winograd = core.copies_winograd_rows = core.shuffles_rows = true;
             core.gains_by_groups = true;
             core.few_winograd_vectors = 4;

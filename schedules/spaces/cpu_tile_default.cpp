@@ -120,7 +120,8 @@ void unroll_less(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnobs
 
 // Whether each input is read so few times that a copy of it costs more than tests at the edges of the image: for one panel of outputs,
 // or for two where strides leave fewer taps to a pixel. Not where a kernel row's columns and channels are one loop and windows
-// overlap, since a copy makes that loop whole vectors; nor in tiles of several rows, which would multiply those in the padding.
+// overlap, since a copy makes that loop whole vectors; nor in tiles of several rows, which would multiply
+// those in the padding, but for those with strides on a core where races said otherwise (Core::tests_strided_rows).
 bool reads_seldom(const TileFacts &f, const CpuTileKnobs &k) {
     const ConvLoops &s = f.shape;
     const bool is_strided = s.stride[0] > 1;
@@ -132,6 +133,7 @@ bool reads_seldom(const TileFacts &f, const CpuTileKnobs &k) {
 // Pixels of a tile, or fewer that divide a row of results, where some do. Without a copy of the padding, the last tile of other rows
 // tests each of its inputs. By races on an Emerald Rapids, rows of 40 to 80 results in tiles that do not divide them take 2.8 to
 // 3.1 times as long with two and three vectors of channels, 1.2 times with one. With AVX2 the smaller tiles would be slower.
+// Tiles of several rows have 12 to 18 sums: one layer took 1.67 times as long as with a copy in tiles of 20, another 1.31 in tiles of 6.
 int64_t dividing_pixels(const TileFacts &f, const CpuTileDomains &domains, const CpuTileKnobs &k) {
     if (f.lanes < 16) return k.pixels;
     int64_t best = 0;

@@ -19,11 +19,11 @@ int64_t nearest_divisor(const std::vector<int64_t> &values, int64_t length, int6
 // with them.
 bool streams_to_one_vector(const TileFacts &f);
 
-// Whether tiles of a 1x1 layer of one panel may be short where each fetches what the next one reads: then tiles are short enough for a
-// processor to begin the next one before the last one ends. Images that leave L2 no room for results are fetched, too.
+// Whether tiles of a 1x1 layer are short where each fetches what the next one reads: a processor begins the next tile before the last
+// one ends then. Images that leave L2 no room for their results are fetched, too.
 bool may_have_short_tiles(const TileFacts &f);
 
-// Pixels of such a tile that fetches, as many as there are sums to hide the latency twice; else those that it has. By races on an Emerald
+// Pixels of a tile: those of some 16 sums where it fetches and may be short, else as many as it has. By races on an Emerald
 // Rapids with AVX-512 (docs/measurements/direct.md); other targets are not measured.
 int64_t pixels_of_short_tile(const TileFacts &f, const std::vector<int64_t> &values, const CpuTileKnobs &k);
 

@@ -15,6 +15,9 @@ namespace kiln {
 inline constexpr int64_t most_unrolled_channels = 8;
 inline constexpr int64_t most_written_out_taps = 8;
 
+// Channels of an input that are read from planes as fast as side by side: up to six were raced (docs/measurements/layouts.md).
+inline constexpr int64_t few_planes = 6;
+
 struct TileFacts {
     ConvLoops shape;
     int lanes = 1;       // channels of a vector
@@ -30,7 +33,7 @@ struct TileFacts {
     bool is_nhwc() const { return shape.input_block == shape.image_channels; }
     // Some planes of a network's input, of which each number is broadcast, as it is where channels lie side by side.
     bool reads_few_planes() const {
-        return shape.groups == 1 && shape.input_block == 1 && shape.input_channels <= 6 && x_lanes == 1;
+        return shape.groups == 1 && shape.input_block == 1 && shape.input_channels <= few_planes && x_lanes == 1;
     }
     // A kernel row's columns and channels are neighbours in memory, and nothing lies between them.
     bool joins_columns() const {
