@@ -32,6 +32,7 @@
 #include "generators/loop_nest.h"
 #include "generators/passes/fetched_lines.h"
 #include "generators/passes/fetched_parts.h"
+#include "generators/passes/joined_bytes.h"
 #include "generators/passes/negative_places.h"
 #include "generators/passes/shuffled_registers.h"
 #include "runtime/kernel_abi.h"
@@ -152,6 +153,12 @@ struct KernelFunction {
     Generated made;
 };
 
+JoinBytes joins_bytes_by(const Target &target) {
+    constexpr int avx512_lanes = 16;
+    if (vector_lanes(target) < avx512_lanes) return JoinBytes::narrow;
+    return has_dot_products(target) ? JoinBytes::by_funnels : JoinBytes::by_masks;
+}
+
 std::vector<KernelFunction> functions_of(const Request &request, const Halide::Target &target) {
     std::vector<KernelFunction> functions;
     for (const auto &[suffix, symbol] :
@@ -170,6 +177,7 @@ std::vector<KernelFunction> functions_of(const Request &request, const Halide::T
     if (ahead > 0) fetch_ahead(compute, "weights", ahead << 10);
     if (knob(knob_name(&CpuTileKnobs::fetch_panels))) fetch_next_part(compute, "weights");
     if (knob(knob_name(&CpuTileKnobs::fetch_blocks))) fetch_next_part(compute, "input");
+    join_bytes(compute, joins_bytes_by(request.target));
     if (request.candidate.schedule == row_tile_name &&
         is_in_registers({.slide = knob(knob_name(&RowTileKnobs::slide))})) {
         for (const char *stage : {"copy", "dense"}) shuffle_registers(compute, stage);
