@@ -76,17 +76,14 @@ protected:
         // Sums of integers have their bias from the start.
         const Workload &w = this->workload;
         const Staged staged = [&](const Expr &number) {
-            if (stored.is_filled_up() || l.scatters()) return number;
-            Halide::Func stage("number");
-            stage(s.c, s.x, s.y, s.z, s.b, s.n) = number;
-            numbers.push_back(stage);
-            return Expr(stage(s.c, s.x, s.y, s.z, s.b, s.n));
+            return stored.is_filled_up() || l.scatters() ? number : staged_number(s, "number", number);
         };
+        const auto of_channel = [&](Role role) { return number_of(role, known); };
         Expr value = !is_quantized(w) ? apply_steps(w.epilogue, w.special_values, total, operands, sums_are_apart)
                      : adds_quantized(this->workload)
-                         ? requantize_and_add(this->workload, total, requantization(known),
+                         ? requantize_and_add(this->workload, total, requantization(of_channel),
                                               addition(operands.at(EpilogueStep::Kind::add)), staged)
-                         : requantize(this->workload, total, requantization(known), staged);
+                         : requantize(this->workload, total, requantization(of_channel), staged);
         if (stored.is_filled_up()) value = select(co < channels, value, Halide::cast(value.type(), 0));
         (*output)(s.c, s.x, s.y, s.z, s.b, s.n) = convert_result(this->workload, types.result, value);
     }
@@ -163,18 +160,6 @@ private:
         s->output = gathered, s->scattered = *output, s->scattered_block = l.stored_result.block;
     }
 
-    // Undefined where the workload has no such operand.
-    Expr number_of(Role role, const Expr &at) const {
-        const auto input = quantization.find(role);
-        return input == quantization.end() ? Expr() : (*input->second)(at);
-    }
-
-    Requantization requantization(const Expr &channel) const {
-        return {number_of(Role::multiplier, channel), number_of(Role::shift, channel),
-                number_of(Role::scale, channel),      number_of(Role::output_zero_point, 0),
-                number_of(Role::result_bounds, 0),    number_of(Role::result_bounds, 1)};
-    }
-
     QuantizedAddition addition(const Expr &addend) const {
         QuantizedAddition a{.addend = addend,
                             .addend_zero_point = number_of(Role::addend_zero_point, 0),
@@ -212,6 +197,29 @@ private:
     }
 
 protected:
+    // Undefined where the workload has no such operand.
+    Expr number_of(Role role, const Expr &at) const {
+        const auto input = quantization.find(role);
+        return input == quantization.end() ? Expr() : (*input->second)(at);
+    }
+
+    // `of_channel(role)`: what a result's channel has of it.
+    template<typename OfChannel>
+    Requantization requantization(const OfChannel &of_channel) const {
+        return {of_channel(Role::multiplier),      of_channel(Role::shift),
+                of_channel(Role::scale),           number_of(Role::output_zero_point, 0),
+                number_of(Role::result_bounds, 0), number_of(Role::result_bounds, 1)};
+    }
+
+    // A stage between the sum and the result.
+    template<typename Stages>
+    Expr staged_number(const Stages &s, const char *name, const Expr &number) {
+        Halide::Func stage(name);
+        stage(s.c, s.x, s.y, s.z, s.b, s.n) = number;
+        numbers.push_back(stage);
+        return stage(s.c, s.x, s.y, s.z, s.b, s.n);
+    }
+
     Halide::GeneratorOutput<Halide::Buffer<>> *output = nullptr;  // c in block, x, y, z, block, n
     // How memory has the result: as the loops say, where a generator does not see the same elements in another way.
     StoredActivation stored_result;

@@ -38,6 +38,7 @@
 #include "runtime/kernel_abi.h"
 #include "schedules/spaces/cpu_tile_knobs.h"
 #include "schedules/spaces/depthwise/row_tile_space.h"
+#include "schedules/spaces/depthwise/step_tile_knobs.h"
 #include "text/quoted_text.h"
 #include "workload/signature.h"
 
@@ -178,6 +179,9 @@ std::vector<KernelFunction> functions_of(const Request &request, const Halide::T
     if (knob(knob_name(&CpuTileKnobs::fetch_panels))) fetch_next_part(compute, "weights");
     if (knob(knob_name(&CpuTileKnobs::fetch_blocks))) fetch_next_part(compute, "input");
     join_bytes(compute, joins_bytes_by(request.target));
+    if (knob(knob_name(&StepTileKnobs::in_lanes))) {
+        for (const char *stage : {"bytes", "pairs", "result"}) shuffle_registers(compute, stage);
+    }
     if (request.candidate.schedule == row_tile_name &&
         is_in_registers({.slide = knob(knob_name(&RowTileKnobs::slide))})) {
         for (const char *stage : {"copy", "dense"}) shuffle_registers(compute, stage);

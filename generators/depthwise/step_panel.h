@@ -6,6 +6,9 @@
 //   2       i16     i16
 //
 // Inputs are shifted to 0 to 255, as in generators/direct/quantized_panel.h.
+//
+// With `in_lanes`, the channels of a block of four vectors are dealt to them as two unpackings of bytes within 128 bits leave them:
+// lane 4 l + i of vector v has channel 16 l + 4 v + i of its block.
 #pragma once
 
 #include <Halide.h>
@@ -47,9 +50,20 @@ protected:
 
     Halide::Expr channel_of_lane(const Halide::Expr &lane, const Halide::Expr &panel) const {
         const int64_t channels = this->loops.output_channels;
+        if (this->knobs.in_lanes)
+            return panel / vectors_in_lanes * in_lanes_channels() + lane / 4 * 16 + panel % vectors_in_lanes * 4 +
+                   lane % 4;
         const Halide::Expr channel = panel * lanes + lane;
         return channels % lanes == 0 ? channel : min(channel, extent(channels - 1));
     }
+
+    // The number of a sum among those of all panels, lane by lane.
+    Halide::Expr sum_of_channel(const Halide::Expr &channel) const {
+        const Halide::Expr in_block = channel % in_lanes_channels();
+        const Halide::Expr lane = in_block / 16 * 4 + in_block % 4, vector = in_block % 16 / 4;
+        return channel / in_lanes_channels() * in_lanes_channels() + vector * lanes + lane;
+    }
+    int in_lanes_channels() const { return vectors_in_lanes * lanes; }
 
     ColumnSteps of_columns;
     int lanes = 1;

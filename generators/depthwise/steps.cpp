@@ -1,7 +1,8 @@
 // Depthwise convolution of small integers in vectors of channels: each lane multiplies several columns of its channel at once.
 //
 //   padded(c, x, y, z, n)             = the input, shifted to 0 to 255, and its zero point outside
-//   pairs(place, block, pair, ...)    = two columns of padded, those of a channel after each other
+//   bytes(place, block, pair, ...)    = two columns of padded after each other; with `in_lanes`
+//   pairs(place, block, pair, ...)    = the same, but those of a channel after each other
 //   steps(place, block, step, ...)    = two pairs, those of a channel after each other; or one, where a step has two parts
 //   centered(part, lane, step, panel) = weights less their zero points, where they have some
 //   first(lane, panel)                = bias - zero point * sum of centered
@@ -13,6 +14,7 @@
 #include <Halide.h>
 
 #include <algorithm>
+#include <map>
 
 #include "generators/conv_result.h"
 #include "generators/depthwise/step_panel.h"
@@ -46,7 +48,9 @@ public:
         define_steps();
         define_sum();
         const int pixels = extent(knobs.pixels), rows = extent(knobs.rows);
-        define_result(s, s.sum(s.c % lanes, s.c / lanes, s.x % pixels, s.x / pixels, s.y % rows, s.y / rows, s.z, s.n));
+        const Expr total =
+            s.sum(s.c % lanes, s.c / lanes, s.x % pixels, s.x / pixels, s.y % rows, s.y / rows, s.z, s.n);
+        knobs.in_lanes ? define_result_in_lanes(total) : define_result(s, total);
     }
 
     void schedule() {
@@ -59,6 +63,7 @@ public:
             once.parts = {part, parts()};
             apply_first(once);
         }
+        for (const auto &[role, of_lane] : of_lanes) apply_first({of_lane, {s.lane, lanes}, {{s.panel, panels()}}});
         apply_step_tile(s, knobs, loops, {lanes, parts(), block_channels()});
     }
 
@@ -144,7 +149,42 @@ private:
                       s.padded(channel, x + dilation, s.y, s.z, s.n));
     }
 
+    // Channels, and what belongs to each, are in the order of the sums up to the result.
+    void define_result_in_lanes(const Expr &total) {
+        const auto of_channel = [&](Role role) {
+            if (!quantization.contains(role)) return Expr();
+            Func &of_lane = of_lanes.emplace(role, Func("of_lane")).first->second;
+            of_lane(s.lane, s.panel) = number_of(role, channel_of_lane(s.lane, s.panel));
+            return Expr(of_lane(s.c % lanes, s.c / lanes));
+        };
+        const Staged staged = [&](const Expr &number) { return staged_number(s, "number", number); };
+        staged_number(s, "result", requantize(workload, total, requantization(of_channel), staged));
+        (*output)(s.c, s.x, s.y, s.z, s.b, s.n) = numbers.back()(sum_of_channel(s.c), s.x, s.y, s.z, s.b, s.n);
+    }
+
+    // What unpacking bytes of two vectors within 128 bits has at a place of them: its source in the first half of each 128 bits of a
+    // vector, or in the second.
+    Expr unpacked_from(const Expr &second_half) const {
+        const int vector = 4 * lanes;
+        return s.place % vector / 16 * 16 + second_half * 8 + s.place % 16 / 2;
+    }
+
+    void define_steps_in_lanes() {
+        const int vector = 4 * lanes, dilation = extent(loops.dilation[0]);
+        const Expr first = of_columns.first_column<Expr>(s.pair, dilation) - extent(loops.pad_lo[0]);
+        s.bytes = Func("bytes"), s.pairs = Func("pairs");
+        s.bytes(s.place, s.block, s.pair, s.y, s.z, s.n) =
+            s.padded(s.block * vector + s.place % vector, first + s.place / vector * dilation, s.y, s.z, s.n);
+        s.pairs(s.place, s.block, s.pair, s.y, s.z, s.n) =
+            s.bytes(s.place % 2 * vector + unpacked_from(s.place / vector), s.block, s.pair, s.y, s.z, s.n);
+        const Expr pair = s.step * extent(of_columns.of_step) + s.place % 2 * extent(of_columns.between);
+        const Expr of_step = s.place / vector;
+        s.steps(s.place, s.block, s.step, s.y, s.z, s.n) =
+            s.pairs(of_step / 2 * vector + unpacked_from(of_step % 2), s.block, pair, s.y, s.z, s.n);
+    }
+
     void define_steps() {
+        if (knobs.in_lanes) return define_steps_in_lanes();
         if (parts() == 2) {
             s.steps(s.place, s.block, s.step, s.y, s.z, s.n) = pair_of(s.step);
             return;
@@ -184,6 +224,7 @@ private:
 
     StepStages s;
     Func first{"first"}, centered;
+    std::map<Role, Func> of_lanes;  // operands of the result, in the order of the sums
     Var part{"part"}, tap_step{"tap_step"};
 };
 

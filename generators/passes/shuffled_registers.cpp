@@ -13,20 +13,46 @@ namespace {
 using namespace Halide;
 using namespace Halide::Internal;
 
+using Places = std::vector<int>;
+
+template<typename Op>
+std::optional<Places> places_of(const Op *op, int (*combined)(int, int));
+
 // The places of a vector, where they are known.
-std::optional<std::vector<int>> known_places(const Expr &index) {
+std::optional<Places> known_places(const Expr &index) {
     if (const auto *ramp = index.as<Ramp>()) {
         const auto step = as_const_int(ramp->stride);
         const auto first = known_places(ramp->base);
         if (!first || !step) return std::nullopt;
-        std::vector<int> places;
+        Places places;
         for (int i = 0; i < ramp->lanes; i++) {
             for (const int place : *first) places.push_back(place + i * static_cast<int>(*step));
         }
         return places;
     }
+    if (const auto *same = index.as<Broadcast>()) {
+        const auto value = known_places(same->value);
+        if (!value) return std::nullopt;
+        Places places;
+        for (int i = 0; i < same->lanes; i++) places.insert(places.end(), value->begin(), value->end());
+        return places;
+    }
+    if (const auto *op = index.as<Add>()) return places_of(op, [](int a, int b) { return a + b; });
+    if (const auto *op = index.as<Sub>()) return places_of(op, [](int a, int b) { return a - b; });
+    if (const auto *op = index.as<Mul>()) return places_of(op, [](int a, int b) { return a * b; });
+    if (const auto *op = index.as<Div>()) return places_of(op, [](int a, int b) { return div_imp(a, b); });
+    if (const auto *op = index.as<Mod>()) return places_of(op, [](int a, int b) { return mod_imp(a, b); });
     const auto place = as_const_int(index);
-    return place ? std::optional(std::vector<int>{static_cast<int>(*place)}) : std::nullopt;
+    return place ? std::optional(Places{static_cast<int>(*place)}) : std::nullopt;
+}
+
+template<typename Op>
+std::optional<Places> places_of(const Op *op, int (*combined)(int, int)) {
+    auto a = known_places(op->a);
+    const auto b = known_places(op->b);
+    if (!a || !b) return std::nullopt;
+    for (size_t i = 0; i < a->size(); i++) (*a)[i] = combined((*a)[i], (*b)[i]);
+    return a;
 }
 
 // How many lanes the vectors have that are stored, if all have as many and each begins where another ends.
@@ -77,7 +103,7 @@ private:
         return places ? shuffled(op, *places, stored->second) : IRMutator::visit(op);
     }
 
-    static Expr shuffled(const Load *op, const std::vector<int> &places, int lanes) {
+    static Expr shuffled(const Load *op, const Places &places, int lanes) {
         std::vector<int> starts;
         for (const int place : places) starts.push_back(place / lanes * lanes);
         std::sort(starts.begin(), starts.end());

@@ -88,6 +88,27 @@ TEST(ShuffledRegisters, ReadWholeVectors) {
     }
 }
 
+// output(x) takes turns between two columns of 16 bytes, within each half of eight.
+TEST(ShuffledRegisters, ReadWholeVectorsForPlacesThatAreComputed) {
+    constexpr int lanes = 16;
+    Buffer<uint8_t> numbers(2 * lanes);
+    for (int i = 0; i < 2 * lanes; i++) numbers(i) = uint8_t(7 * i);
+    const Var x("x");
+    Func row("row"), output("output");
+    row(x) = numbers(x);
+    output(x) = row(x % 2 * lanes + x % lanes / 2 + x / lanes * 8);
+    output.bound(x, 0, 2 * lanes).vectorize(x, lanes).unroll(x);
+    row.compute_root().store_in(MemoryType::Register).bound(x, 0, 2 * lanes).vectorize(x, lanes).unroll(x);
+    Pipeline pipeline(output);
+    shuffle_registers(pipeline, "row");
+    std::set<int64_t> places;
+    pipeline.add_custom_lowering_pass(new ReadPlaces("row", &places));
+    const Buffer<uint8_t> result = pipeline.realize({2 * lanes});
+    for (int i = 0; i < 2 * lanes; i++)
+        EXPECT_EQ(result(i), numbers(i % 2 * lanes + i % lanes / 2 + i / lanes * 8)) << i;
+    EXPECT_EQ(places, (std::set<int64_t>{0, lanes}));
+}
+
 // The lanes before the first element are left out by a mask, and nothing else of the row is read.
 TEST(NegativePlaces, AreReadByMasks) {
     ImageParam row(Float(32), 1, "row");

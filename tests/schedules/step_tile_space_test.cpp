@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 
 #include "rewrites/conv_loops.h"
@@ -33,6 +34,32 @@ TEST(StepTileSpace, DefaultsCopyNoChannelsForSeveralBlocks) {
                                 "/padding:1,1x1,1/feature_group_count:" + c + "/dtype:i8/epilogue:requantize_litert";
         const std::string standard = to_text(space_of(key, row.parts, row.target, 1).default_candidate());
         EXPECT_NE(standard.find(row.knobs), std::string::npos) << row.channels << ": " << standard;
+    }
+}
+
+// Blocks of whole bytes of a vector, and no tensor that is added.
+TEST(StepTileSpace, DefaultsUnpackWithin128BitsWhereBlocksAreWhole) {
+    const struct {
+        int channels;
+        const char *target;
+        int64_t parts;
+        const char *epilogue;
+        bool in_lanes;
+    } table[] = {
+        {64, avx512, 4, "requantize_onnx", true},      {192, avx512, 4, "bias,requantize_litert", true},
+        {96, avx512, 4, "requantize_onnx", false},     {32, avx2, 4, "requantize_onnx", true},
+        {64, avx512, 4, "requantize_onnx,add", false}, {64, avx2, 2, "requantize_onnx", false},
+    };
+    for (const auto &row : table) {
+        for (const int stride : {1, 2}) {
+            const std::string c = std::to_string(row.channels), s = std::to_string(stride);
+            const std::string key = "conv2d/input:1x28x28x" + c + "/kernel:3x3x1x" + c +
+                                    (stride == 1 ? "" : "/strides:2x2") + "/padding:1,1x1,1/feature_group_count:" + c +
+                                    "/dtype:i8/epilogue:" + row.epilogue;
+            ASSERT_TRUE(parse_workload_key(key)) << key;
+            const Candidate standard = space_of(key, row.parts, row.target, 1).default_candidate();
+            EXPECT_EQ(standard.knobs.contains("in_lanes"), row.in_lanes) << key << ": " << to_text(standard);
+        }
     }
 }
 
@@ -116,15 +143,16 @@ TEST(StepTileSpace, DefaultsMakeStepsInTheTileWhereNoOutputSharesThem) {
 
 TEST(StepTileSpace, RefusesTilesThatDoNotFit) {
     struct Row {
-        const char *knob;
-        int64_t value;
+        std::map<std::string, int64_t> knobs;
         const char *reason;
     };
-    constexpr Row rows[] = {
-        {"pixels", 3, "outputs that share steps fill a tile"},
-        {"pixels", 8, "registers"},
-        {"in_tile", 1, "registers"},
-        {"rows", 9, "rows"},
+    const Row rows[] = {
+        {{{"pixels", 3}}, "outputs that share steps fill a tile"},
+        {{{"pixels", 8}}, "registers"},
+        {{{"in_tile", 1}}, "registers"},
+        {{{"in_lanes", 1}}, "registers"},
+        {{{"in_lanes", 1}, {"rows", 2}, {"block", 2}}, "within 128 bits in blocks of four vectors"},
+        {{{"rows", 9}}, "rows"},
     };
     const Space space = space_of(
         "conv2d/input:1x28x28x256/kernel:3x3x1x256/padding:1,1x1,1/feature_group_count:256/dtype:i8/"
@@ -134,9 +162,9 @@ TEST(StepTileSpace, RefusesTilesThatDoNotFit) {
         Candidate candidate = space.default_candidate();
         candidate.knobs = {{"block", 4}, {"by_channels", 1}, {"pixels", 2}, {"rows", 4}, {"share", 2}};
         ASSERT_TRUE(space.check(candidate));
-        candidate.knobs[row.knob] = row.value;
+        for (const auto &[knob, value] : row.knobs) candidate.knobs[knob] = value;
         const Status checked = space.check(candidate);
-        ASSERT_FALSE(checked) << row.knob;
+        ASSERT_FALSE(checked) << row.reason;
         EXPECT_NE(checked.error().message.find(row.reason), std::string::npos) << checked.error().message;
     }
 }

@@ -64,7 +64,7 @@ std::vector<Case> cases() {
          {"pixels", "rows"}},
         {"quantized_depthwise@1/step_tile@1/block:4/pixels:2/rows:4/share:2",
          again<StepTileKnobs>,
-         {{"by_channels", 0}, {"in_tile", 0}, {"parallel", 0}, {"partition", 0}, {"row_block", 0}},
+         {{"by_channels", 0}, {"in_lanes", 0}, {"in_tile", 0}, {"parallel", 0}, {"partition", 0}, {"row_block", 0}},
          {"block", "pixels", "rows", "share"}},
         {"scalar_dense@1/scalar_tile@1/channels:2/flags:1/pixels:6",
          again<ScalarTileKnobs>,

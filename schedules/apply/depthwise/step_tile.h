@@ -19,10 +19,11 @@ namespace kiln {
 //   numbers(c, x, y, z, b, n)                              the stages from `sum` to `output` in their order
 //   steps(place, block, step, y, z, n)                     of a block of channels, those of a channel after each other
 //   pairs(place, block, pair, y, z, n)                     what steps of four parts are made of; else undefined
+//   bytes(place, block, pair, y, z, n)                     what pairs are made of within 128 bits; else undefined
 //   padded(c, x, y, z, n)                                  the input with its padding. Where it has updates, it is a copy: they
 //                                                          write the channels that exist, others are undefined
 struct StepStages {
-    Halide::Func output, sum{"sum"}, steps{"steps"}, pairs, padded{"padded"};
+    Halide::Func output, sum{"sum"}, steps{"steps"}, pairs, bytes, padded{"padded"};
     Halide::Var c{"c"}, b{"b"}, x{"x"}, y{"y"}, z{"z"}, n{"n"};
     Halide::Var lane{"lane"}, panel{"panel"}, pixel{"pixel"}, x_tile{"x_tile"}, row{"row"}, y_tile{"y_tile"};
     Halide::Var place{"place"}, block{"block"}, step{"step"}, pair{"pair"};

@@ -27,6 +27,8 @@ struct StepTile {
     T parallel{0};     // 0: one thread; 1: blocks of rows (and batch, planes) in parallel
     T in_tile{0};      // 1: steps are made in the register tile
     T partition{0};    // 1: what has no padding is read by code of its own, without tests
+    T in_lanes{
+        0};  // 1: the register tile has all vectors of a block, and steps are made within 128 bits (step_panel.h)
 };
 
 using StepTileKnobs = StepTile<int64_t>;
@@ -44,6 +46,7 @@ void visit_knobs(Visitor &visit, StepTile<T> &k) {
     visit.may_lack("parallel", k.parallel);
     visit.may_lack("in_tile", k.in_tile);
     visit.may_lack("partition", k.partition);
+    visit.may_lack("in_lanes", k.in_lanes);
 }
 
 }  // namespace kiln

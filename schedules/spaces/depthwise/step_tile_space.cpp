@@ -19,7 +19,7 @@ struct Facts {
 
     ColumnSteps steps(const StepTileKnobs &k) const { return column_steps(loops, parts, k.share); }
     int64_t products(const StepTileKnobs &k) const {
-        const int64_t vectors = k.in_tile ? k.block : 1;
+        const int64_t vectors = has_whole_blocks(k) ? k.block : 1;
         return vectors * k.pixels * k.rows * steps(k).groups * (shares_input_rows(loops, k) ? loops.kernel[1] : 1);
     }
     // The bytes of the steps that a tile of rows reads: memory has a power of two of rows.
@@ -40,6 +40,7 @@ StepTileDomains domains(const Facts &f) {
     for (int64_t block = 2; block <= 4 && block < 2 * f.vectors(); block *= 2) d.block.push_back(block);
     if (f.vectors() > 1) d.by_channels = {0, 1};
     if (f.parts == 4 && s.output_channels % f.lanes == 0) d.in_tile = {0, 1};
+    if (f.parts == 4 && s.output_channels % (vectors_in_lanes * f.lanes) == 0 && !s.adds_tensor) d.in_lanes = {0, 1};
     if (s.reads_outside(0) || s.reads_outside(1)) d.partition = {0, 1};
     if (f.threads > 1) {
         d.parallel = {0, 1};
@@ -53,7 +54,9 @@ std::vector<Limit<StepTileKnobs>> limits(const Facts &f) {
     const int64_t width = f.loops.output[0], height = f.loops.output[1], channels = f.loops.output_channels;
     return {
         {"the register tile needs more vector registers than the target has",
-         [=](const K &k) { return k.pixels * k.rows * (k.in_tile ? k.block : 1) + 4 <= f.registers; }},
+         [=](const K &k) { return k.pixels * k.rows * (has_whole_blocks(k) ? k.block : 1) + 4 <= f.registers; }},
+        {"steps are made within 128 bits in blocks of four vectors only",
+         [=](const K &k) { return !k.in_lanes || k.block == vectors_in_lanes; }},
         {"steps are made in the register tile of whole blocks of channels only",
          [=](const K &k) { return !k.in_tile || channels % (k.block * f.lanes) == 0; }},
         {"outputs that share steps fill a tile", [](const K &k) { return k.pixels % k.share == 0; }},
@@ -65,30 +68,53 @@ std::vector<Limit<StepTileKnobs>> limits(const Facts &f) {
     };
 }
 
+// What a register tile costs, in instructions of a vector of its sums.
+struct TileWork {
+    double outputs = 0, products = 0;
+    double rows = 0;     // of the input, of all planes of the kernel
+    double steps = 0;    // of a row
+    double weights = 0;  // vectors
+};
+
+TileWork work_of(const Facts &f, const StepTileKnobs &k) {
+    const ConvLoops &s = f.loops;
+    const ColumnSteps steps = f.steps(k);
+    const double outputs = double(k.pixels * k.rows), taps = double(s.kernel[1] * s.kernel[2]);
+    const double rows = shares_input_rows(s, k) ? input_rows(s, k.rows) : double(k.rows) * s.kernel[1];
+    return {outputs, outputs * steps.groups * taps, rows * s.kernel[2], double(steps.steps(k.pixels)),
+            double(k.share * steps.groups) * taps};
+}
+
+// With `in_tile`. Neighbouring steps share a pair. Sums that leave few registers for both are stored in between.
+double cost_with_steps(const Facts &f, const StepTileKnobs &k, const TileWork &w) {
+    const double spilled = std::max(0.0, w.outputs * double(k.block) + 8 - f.registers);
+    if (!k.in_lanes) {
+        const double made = w.rows * (2 * (w.steps + 1) + 2.5 * w.steps);
+        return w.products + made + 5 * w.outputs + 8 * spilled + 8;
+    }
+    // Four vectors of a pair are two unpackings, those of a step are four, and each column is shifted before.
+    return w.products + w.rows * (2 * w.steps + 1) + 6.5 * w.outputs + 2 * spilled + 4;
+}
+
 // Estimated cycles in units that compare tiles: products, loads of steps and weights, requantized results, and what a tile
 // begins with. Weights of several tiles' steps that do not stay in registers are loaded for each product.
 double tile_cost(const Facts &f, const StepTileKnobs &k) {
     const ConvLoops &s = f.loops;
-    const ColumnSteps steps = f.steps(k);
+    const TileWork w = work_of(f, k);
     const double tiles = double(ceil_div(s.output[0], k.pixels)) * ceil_div(s.output[1], k.rows);
-    const double outputs = double(k.pixels * k.rows),
-                 rows = shares_input_rows(s, k) ? input_rows(f.loops, k.rows) : double(k.rows) * s.kernel[1];
-    const double weights = double(k.share * steps.groups) * s.kernel[1] * s.kernel[2];
-    const double products = outputs * steps.groups * s.kernel[1] * s.kernel[2];
-    if (k.in_tile) {
-        // Neighbouring steps share a pair. Sums that leave few registers for both are stored in between.
-        const double made =
-            rows * double(s.kernel[2]) * (2 * double(steps.steps(k.pixels) + 1) + 2.5 * double(steps.steps(k.pixels)));
-        const double spilled = std::max(0.0, outputs * double(k.block) + 8 - f.registers);
-        return tiles * (products + made + 5 * outputs + 8 * spilled + 8);
-    }
-    const double loads = rows * s.kernel[2] * double(steps.steps(k.pixels)) + weights;
-    const double over = std::max(0.0, outputs + weights + 4 - f.registers);
+    if (k.in_tile) return tiles * cost_with_steps(f, k, w);
+    const ColumnSteps steps = f.steps(k);
     // Steps that leave the L1 cache are stored and loaded at half of the speed.
     const double far = f.kept_bytes(k) > f.l1_bytes ? 1.5 : 1;
     const double made = double(ceil_div(s.output[0], k.share)) * s.input[1] * (4 / double(steps.unit) + 4);
-    return tiles * (products + 0.7 * far * loads + 0.5 * over + 4 * outputs + 16) +
-           far * made * (steps.groups > 1 ? 1 : 0.5);
+    const double all_made = far * made * (steps.groups > 1 ? 1 : 0.5);
+    // No weights stay in registers, and each row has its own.
+    if (k.in_lanes)
+        return tiles * (w.products + 0.7 * far * (w.rows * w.steps + w.weights * k.rows) + 6.5 * w.outputs + 4) +
+               all_made;
+    const double over = std::max(0.0, w.outputs + w.weights + 4 - f.registers);
+    return tiles * (w.products + 0.7 * far * (w.rows * w.steps + w.weights) + 0.5 * over + 4 * w.outputs + 16) +
+           all_made;
 }
 
 // The register tile of the least cost for the other knobs of `k`.
@@ -102,7 +128,8 @@ StepTileKnobs with_best_tile(const Facts &f, const StepTileDomains &domains, Ste
                 k.share = share, k.rows = rows, k.pixels = pixels;
                 const bool holds =
                     std::all_of(allowed.begin(), allowed.end(), [&](const auto &limit) { return limit.holds(k); });
-                if (!holds || (!k.in_tile && rows * pixels > f.registers / 2)) continue;
+                const int64_t sums = rows * pixels * (k.in_lanes ? k.block : 1);
+                if (!holds || (!k.in_tile && sums > f.registers / 2)) continue;
                 const double cost = tile_cost(f, k);
                 if (cost < least * 0.999) least = cost, best = k;
             }
@@ -137,6 +164,10 @@ StepTileKnobs default_knobs(const Facts &f, const StepTileDomains &domains) {
     const bool is_narrow = f.loops.input[0] <= domains.pixels.back();
     if (f.makes_pairs_by_vector && !is_narrow) k.block = 1, k.by_channels = 0;
     if (makes_steps_in_tile(f, domains)) k.in_tile = 1, k.by_channels = 0, k.block = copies(2) ? 1 : 2;
+    if (domains.in_lanes.size() > 1) {
+        k.block = vectors_in_lanes, k.in_lanes = 1;
+        k.by_channels = f.vectors() > k.block && !k.in_tile;
+    }
     StepTileKnobs best = with_best_tile(f, domains, k);
     if (best.parallel) {
         const int64_t tiles = ceil_div(f.loops.output[1], best.rows), tasks = 2 * f.threads;
@@ -160,8 +191,9 @@ Space step_tile_space(Candidate base, const ConvLoops &loops, int64_t parts, con
     const StepTileDomains allowed = domains(facts);
     std::vector<Knob> knobs = knob_list(allowed);
     for (Knob &knob : knobs) {
-        knob.zero_left_out =
-            knob.name == knob_name(&StepTileKnobs::in_tile) || knob.name == knob_name(&StepTileKnobs::partition);
+        knob.zero_left_out = knob.name == knob_name(&StepTileKnobs::in_tile) ||
+                             knob.name == knob_name(&StepTileKnobs::partition) ||
+                             knob.name == knob_name(&StepTileKnobs::in_lanes);
     }
     base.schedule = step_tile_name;
     base.schedule_version = step_tile_version;

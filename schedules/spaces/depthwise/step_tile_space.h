@@ -21,6 +21,12 @@ inline constexpr int64_t most_step_tile_products = 1024;
 // The limit of steps of a row of the kernel, which are always unrolled.
 inline constexpr int64_t most_step_tile_groups = 16;
 
+// With `in_lanes`, a block has so many vectors: each has a dword of each 128 bits.
+inline constexpr int vectors_in_lanes = 4;
+
+// Whether the register tile has all vectors of a block.
+inline bool has_whole_blocks(const StepTileKnobs &k) { return k.in_tile || k.in_lanes; }
+
 // `base` has the algorithm's name and version; a step is of `parts` columns. The default knobs are a function of the arguments
 // alone. Precondition: the convolution is depthwise without a multiplier and without holes.
 Space step_tile_space(Candidate base, const ConvLoops &loops, int64_t parts, const Target &target, const Core &core);
