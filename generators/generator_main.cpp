@@ -33,6 +33,7 @@
 #include "generators/passes/fetched_lines.h"
 #include "generators/passes/fetched_parts.h"
 #include "generators/passes/joined_bytes.h"
+#include "generators/passes/looked_up_bytes.h"
 #include "generators/passes/negative_places.h"
 #include "generators/passes/shuffled_registers.h"
 #include "runtime/kernel_abi.h"
@@ -160,6 +161,13 @@ JoinBytes joins_bytes_by(const Target &target) {
     return has_dot_products(target) ? JoinBytes::by_funnels : JoinBytes::by_masks;
 }
 
+// Of runtime/lookup/byte_lookup.h; empty where a target has none.
+std::string lookup_function(const Target &target) {
+    constexpr int avx512_lanes = 16;
+    if (has_dot_products(target) && vector_lanes(target) == avx512_lanes) return "kiln_look_up1_avx512vbmi";
+    return has_feature(target, "avx2") ? "kiln_look_up1_avx2" : "";
+}
+
 std::vector<KernelFunction> functions_of(const Request &request, const Halide::Target &target) {
     std::vector<KernelFunction> functions;
     for (const auto &[suffix, symbol] :
@@ -179,6 +187,8 @@ std::vector<KernelFunction> functions_of(const Request &request, const Halide::T
     if (knob(knob_name(&CpuTileKnobs::fetch_panels))) fetch_next_part(compute, "weights");
     if (knob(knob_name(&CpuTileKnobs::fetch_blocks))) fetch_next_part(compute, "input");
     join_bytes(compute, joins_bytes_by(request.target));
+    if (const std::string function = lookup_function(request.target); !function.empty())
+        look_up_bytes(compute, function);
     if (knob(knob_name(&StepTileKnobs::in_lanes))) {
         for (const char *stage : {"bytes", "pairs", "result"}) shuffle_registers(compute, stage);
     }

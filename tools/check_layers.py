@@ -30,6 +30,7 @@ FOLDERS = {
     "runtime/fallback": (["runtime"], ["HalideRuntime.h"]),
     "runtime/network": (["runtime"], ["HalideRuntime.h"]),
     "runtime/transpose": (["runtime"], []),
+    "runtime/lookup": (["runtime"], []),
     "rewrites": (["workload", "workload/nest", "workload/separable"], []),
     "schedules": (["rewrites", "text", "workload"], []),
     "schedules/spaces": (["schedules", "rewrites", "workload"], []),

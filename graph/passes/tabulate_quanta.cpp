@@ -14,9 +14,9 @@
 namespace kiln::graph {
 namespace {
 
-// In additions. By races of such functions with AVX2 on a Zen 2, an element is looked up in the time of some ten. Wider vectors compute
-// faster, and look up no faster.
-constexpr int cost_of_division = 4, cost_of_function = 16, cost_of_lookup = 16;
+// In additions. Results of 8 bits are looked up in vectors (runtime/lookup/byte_lookup.h). Wider ones are loaded one by one: by races
+// with AVX2 on a Zen 2, in the time of some ten additions, and wider vectors compute faster.
+constexpr int cost_of_division = 4, cost_of_function = 16, cost_of_byte = 4, cost_of_wider = 16;
 
 // Fewer elements are computed in no time.
 constexpr int64_t fewest_elements = 4 * stored_values;
@@ -53,11 +53,15 @@ ValueId counted_from_lowest(Rewriting &graph, ValueId stored) {
     return graph.between(Elementwise{cast(std::move(index), Element::u8), graph.shape(stored)}, {stored});
 }
 
+int cost_of_lookup(Element result) { return size_of(result) == 1 ? cost_of_byte : cost_of_wider; }
+
 std::optional<ValueId> tabulate(Rewriting &graph, const Node &node) {
     const auto *op = std::get_if<Elementwise>(&node.op);
-    if (!op || cost(term_of(graph, node)) < cost_of_lookup || *element_count(op->shape) < fewest_elements) return {};
+    const int computed = op ? cost(term_of(graph, node)) : 0;
+    if (computed < cost_of_byte || *element_count(op->shape) < fewest_elements) return {};
     auto table = table_of(graph, node);
-    if (!table || graph.shape(table->input) != op->shape) return {};
+    if (!table || graph.shape(table->input) != op->shape || computed < cost_of_lookup(table->results.form.type))
+        return {};
     const ValueId results = graph.constant(table->results);
     const ValueId index = counted_from_lowest(graph, table->input);
     return graph.result(Gather{0}, {results, index});

@@ -113,6 +113,15 @@ constexpr const char *nests[] = {
     "term:i8(min(max(add(round(div(add(mul(f32(x0),0.1),mul(f32(x1),0.03)),0.07)),-4),-128),127))",
     "nest/dtype:u8/loops:130/operands:130/reads:x0[i0]/"
     "term:u8(min(max(round(div(sigmoid(mul(f32(sub(i32(x0),i32:128)),0.05)),0.00390625)),0),255))",
+    // Bytes in a table of all: whole loops, ragged rows, rows with gaps between them, turned ones, a table of fewer, and of wider numbers.
+    "nest/dtype:u8/loops:5x6x64/operands:5x6x64,256/reads:x1[x0[i0,i1,i2]]/term:x0",
+    "nest/dtype:u8/loops:7x100/operands:7x100,256/reads:x1[x0[i0,i1]]/term:x0",
+    "nest/dtype:i8/loops:4x5x20/operands:4x5x20,256/operand_dtypes:u8,i8/reads:x1[x0[i0,i1,i2]]/term:x0",
+    "nest/dtype:u8/loops:6x64/operands:6x96,256/reads:x1[x0[i0,i1]]/term:x0",
+    "nest/dtype:u8/loops:6x64/operands:6x96,256/reads:x1[x0[i0,i1+32]]/term:x0",
+    "nest/dtype:u8/loops:64x48/operands:48x64,256/reads:x1[x0[i1,i0]]/term:x0",
+    "nest/dtype:u8/loops:3x64/operands:3x64,17/reads:x1[x0[i0,i1]]/term:x0",
+    "nest/loops:3x64/operands:3x64,256/operand_dtypes:u8,f32/reads:x1[x0[i0,i1]]/term:x0",
     // Halves in every tenth result: a product and a sum that are rounded together come out on their other side.
     "nest/dtype:u8/loops:80x100/operands:80x100,80x100/reads:x0[i0,i1];x1[i0,i1]/"
     "term:u8(min(max(round(add(mul(f32(x0),0.1),mul(f32(x1),0.3))),0),255))",

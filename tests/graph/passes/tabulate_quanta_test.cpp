@@ -28,10 +28,16 @@ TEST(TabulateQuanta, table) {
          "%0 = elementwise u8(sub(i32(x0),i32:-128)) shape=4x256 (x0)\n%1 = gather axis=0 (256, %0)\n-> %1"},
         {"a result of floats", [](Sketch &s) { return Ids{activation(s, number(s, Element::u8))}; },
          "%0 = gather axis=0 (256, x0)\n-> %0"},
-        {"multiples are faster than a table",
+        {"multiples, too, where their results are bytes",
          [](Sketch &s) { return Ids{quantize(s, number(s, Element::u8), 0.03, 20, Element::u8).stored}; },
-         "%0 = elementwise u8(round(min(min(max(add(mul(f32(x0),x1),x2),0),x3),255))) shape=4x256 "
-         "(x0, scalar, scalar, scalar)\n-> %0"},
+         "%0 = gather axis=0 (256, x0)\n-> %0"},
+        {"floats, which are looked up one by one",
+         [](Sketch &s) { return Ids{s.elementwise("max(x0,0)", {number(s, Element::u8)})}; }, ""},
+        {"what takes less than a lookup",
+         [](Sketch &s) {
+             return Ids{s.elementwise("u8(max(i32(x0),i32:3))", {s.input({4, 256}, Element::u8)})};
+         },
+         ""},
         {"few elements", [](Sketch &s) { return Ids{activation(s, number(s, Element::u8, {32}))}; }, ""},
         {"two stored numbers",
          [](Sketch &s) {
