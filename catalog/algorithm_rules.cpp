@@ -54,12 +54,14 @@ bool fold_pays(const Workload &w, const Target &target, const Core &core) { retu
 bool reads_rows(const Workload &w, const Target &target, const Core &core) {
     const ConvLoops s = conv_loops(w);
     if (s.stored_input.block == 1) return true;
-    if (has_short_blocks(s, vector_lanes(target)))
-        return core.shuffles_rows && s.kernel[0] > 1 &&
-               (s.stride[0] == 1 || (s.kernel[0] > 3 && core.shuffles_strided_blocks));
+    const int lanes = vector_lanes(target);
+    if (has_short_blocks(s, lanes)) {
+        const bool is_short = s.output[0] <= lanes && s.kernel[0] <= most_summed_columns;
+        const bool gains_with_strides = core.shuffles_strided_blocks || (core.sums_by_columns && is_short);
+        return core.shuffles_rows && s.kernel[0] > 1 && (s.stride[0] == 1 || (s.kernel[0] > 3 && gains_with_strides));
+    }
     const bool is_nhwc = s.stored_input.block == s.stored_input.channels;
-    return is_nhwc && s.stored_result.block == 1 && s.stride[0] == 1 && vector_lanes(target) >= 16 &&
-           is_beyond_l2(s, core);
+    return is_nhwc && s.stored_result.block == 1 && s.stride[0] == 1 && lanes >= 16 && is_beyond_l2(s, core);
 }
 
 // NCHW on both sides, in vectors of 8: rows are computed as they lie where they fill vectors and windows are narrow, since turning a
@@ -76,6 +78,14 @@ bool turns_between_rows(const ConvLoops &s, int lanes) {
 // Of one channel of the input.
 int64_t plane_bytes(const ConvLoops &s) { return 4 * s.stored_input.space[0] * s.stored_input.space[1]; }
 
+// Whether rows whose weights are those of a column of the window at a time take less than turning does: more than half of a vector,
+// and for windows beyond 5x5 rows whose vectors are filled by two thirds. By races of 40 layers on an Emerald Rapids.
+bool fills_rows(const ConvLoops &s, int lanes) {
+    if (s.kernel[0] > most_summed_columns || 2 * s.output[0] <= lanes) return false;
+    const int64_t computed = ceil_div(s.output[0], lanes) * lanes;
+    return s.kernel[0] <= 5 || s.output[0] <= lanes || 2 * computed <= 3 * s.output[0];
+}
+
 // NCHW on both sides, in vectors of 16, without strides: rows leave lanes of their last vector empty, and of many taps weights wait in
 // memory; turning costs as much as 12 taps. Fitted to races on a Zen 5. Channels whose planes share sets of the L1 cache push
 // each other out of it. Images of few columns gain where their weights are in the caches, and lose where they are not.
@@ -84,12 +94,20 @@ bool turns_many_taps(const ConvLoops &s, int lanes, const Core &core) {
     const double computed = double(ceil_div(s.output[0], lanes) * lanes);
     if (!core.shuffles_rows || s.kernel[0] < 3 || s.kernel[1] < 3 || core.shares_l1_sets(plane_bytes(s))) return false;
     if (s.kernel[0] <= 5 && s.output[0] < 8) return false;
+    if (core.sums_by_columns && fills_rows(s, lanes)) return false;
     return taps * (computed / columns - 1) + 0.3 * (taps - 9) > 12;
+}
+
+// The same with strides, which take columns apart for each tap. By races of nine layers on an Emerald Rapids, and else on a Zen 5.
+int64_t most_turned_columns(const ConvLoops &s, int lanes, const Core &core) {
+    if (!core.sums_by_columns) return lanes - 1;
+    return s.kernel[0] > 5 ? 12 : lanes / 2;
 }
 
 // Blocks of half a vector of 16, where tiles of rows could be copied into registers: planes of a vector of channels are, in place of them,
 // where a window has more taps than there are registers, and L2 has room for such a plane. Raced on a Zen 5.
 bool turns_pieces(const ConvLoops &s, int lanes, const Core &core) {
+    if (core.sums_by_columns && s.kernel[0] <= most_summed_columns) return false;
     return s.kernel[0] > 5 && lanes * plane_bytes(s) <= core.l2_bytes;
 }
 
@@ -117,7 +135,7 @@ bool turns_channels(const Workload &w, const Target &target, const Core &core) {
         return s.kernel[0] > 1 && !has_columns && s.stride[0] == 1;
     if (in != ChannelsInMemory::apart || out != ChannelsInMemory::apart) return false;
     if (s.stride[0] == 1) return turns_many_taps(s, lanes, core);
-    return (has_columns && s.output[0] < lanes) || s.output[0] * 4 <= lanes;
+    return (has_columns && s.output[0] <= most_turned_columns(s, lanes, core)) || s.output[0] * 4 <= lanes;
 }
 
 // What is gathered for a pixel serves all outputs of its channel.

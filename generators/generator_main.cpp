@@ -35,7 +35,9 @@
 #include "generators/passes/joined_bytes.h"
 #include "generators/passes/looked_up_bytes.h"
 #include "generators/passes/negative_places.h"
+#include "generators/passes/run_time_masks.h"
 #include "generators/passes/shuffled_registers.h"
+#include "generators/passes/turned_stores.h"
 #include "runtime/kernel_abi.h"
 #include "schedules/spaces/cpu_tile_knobs.h"
 #include "schedules/spaces/depthwise/row_tile_space.h"
@@ -155,15 +157,15 @@ struct KernelFunction {
     Generated made;
 };
 
+constexpr int avx512_lanes = 16;
+
 JoinBytes joins_bytes_by(const Target &target) {
-    constexpr int avx512_lanes = 16;
     if (vector_lanes(target) < avx512_lanes) return JoinBytes::narrow;
     return has_dot_products(target) ? JoinBytes::by_funnels : JoinBytes::by_masks;
 }
 
 // Of runtime/lookup/byte_lookup.h; empty where a target has none.
 std::string lookup_function(const Target &target) {
-    constexpr int avx512_lanes = 16;
     if (has_dot_products(target) && vector_lanes(target) == avx512_lanes) return "kiln_look_up1_avx512vbmi";
     return has_feature(target, "avx2") ? "kiln_look_up1_avx2" : "";
 }
@@ -196,6 +198,9 @@ std::vector<KernelFunction> functions_of(const Request &request, const Halide::T
         is_in_registers({.slide = knob(knob_name(&RowTileKnobs::slide))})) {
         for (const char *stage : {"copy", "dense"}) shuffle_registers(compute, stage);
     }
+    if (knob(knob_name(&RowTileKnobs::by_columns)) && vector_lanes(request.target) == avx512_lanes)
+        make_masks_at_run_time(compute);
+    if (!is_soft_core(request.target)) turn_stores(compute);
     allow_negative_places(compute);
     for (const StepOperand &operand : step_operands()) {
         const bool is_read = is_like_result(operand.step) && has_step(request.workload.epilogue, operand.step);

@@ -60,6 +60,8 @@ struct Core {
     bool tests_strided_rows = false;   // of tiles with several, which read the image in place of a padded copy
     bool copies_winograd_rows = false;  // of NCHW, in front of Winograd's tiles
     bool shuffles_rows = false;  // depthwise ones of NCHW whose rows are a vector, in place of loads for each tap
+    bool sums_by_columns =
+        false;  // those that are not a whole vector or of wide windows, a column of the window after the other
     bool shuffles_strided_blocks = false;  // the same for blocks of half a vector with strides
     bool blocks_depthwise_panels = false;  // those whose input stays in the L1 cache, where L2 has all of it
     bool reads_wide_windows = false;  // depthwise ones, whose taps are many columns apart, from the input as it lies
@@ -74,7 +76,9 @@ struct Core {
     // What a core keeps for itself of an L3 cache, which other cores and programs share.
     double l3_share = 0.4;
     double waits_along_x = 0.4;  // the share of a fetch from L2 that tiles of pixels side by side wait for
-    double loop_cycles = 2;      // to start the body of an innermost loop again
+    double line_bytes_along_x =
+        0;  // of lines that such tiles ask for a cycle, beside their products; 0: these wait for a share
+    double loop_cycles = 2;  // to start the body of an innermost loop again
     double single_vector_cost =
         1;  // by share, of a tile with one of several vectors of outputs, which loads a number for each product
     double gather_cycles = 1;  // for an element from anywhere
@@ -131,10 +135,11 @@ inline Core core_of(const Machine &machine, const Target &target) {
         if (core.has_two_wide_multipliers && is_golden_cove(machine)) {
             // By races on an Emerald Rapids (docs/measurements: direct.md, winograd_blocks.md, choices.md, layouts.md and depthwise.md).
             core.fetches_for_winograd = core.copies_winograd_rows = core.shuffles_rows = true;
-            core.gains_by_groups = true;
+            core.gains_by_groups = core.sums_by_columns = true;
             core.few_winograd_vectors = 4;
             core.streams_short_tiles = core.tests_strided_rows = true;
             core.single_vector_cost = 1.12;
+            core.line_bytes_along_x = 38;
         }
     } else if (machine.cpu_id.starts_with("AuthenticAMD-23-")) {
         // Zen, Zen+ and Zen 2 have this latency (A. Fog, Instruction tables). The rates are by races of 22 layers of 3x3 and 5x5 on a Zen 2.

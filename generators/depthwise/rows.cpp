@@ -150,7 +150,7 @@ private:
 
     Expr weight(const Expr &r) const {
         const int blocks = extent(ceil_div(loops.output_channels, together()));
-        return weights(s.in_block, s.taps.x, r, s.taps.z, min(s.channel, blocks - 1));
+        return weights(s.in_block, s.tap_column, r, s.tap_plane, min(s.channel, blocks - 1));
     }
 
     void define_sum(const Expr &product) {
@@ -158,20 +158,30 @@ private:
         s.sum(s.in_block, s.x, s.row, s.y_tile, s.channel, s.z, s.n) += product;
     }
 
+    // The order of the reduction is that of the loops, which cannot be changed afterwards: sums are rounded.
+    void reduce_over(int tap_rows) {
+        const int columns = extent(loops.kernel[0]), planes = extent(loops.kernel[2]);
+        const RDom taps =
+            knobs.by_columns ? RDom(0, tap_rows, 0, columns, 0, planes) : RDom(0, columns, 0, tap_rows, 0, planes);
+        s.tap_row = knobs.by_columns ? taps.x : taps.y;
+        s.tap_column = knobs.by_columns ? taps.y : taps.x;
+        s.tap_plane = taps.z;
+    }
+
     void sum_over_taps() {
-        s.taps = RDom(0, extent(loops.kernel[0]), 0, extent(loops.kernel[1]), 0, extent(loops.kernel[2]));
-        const Expr y = (s.y_tile * rows() + s.row) * extent(loops.stride[1]) + s.taps.y * extent(loops.dilation[1]) -
+        reduce_over(extent(loops.kernel[1]));
+        const Expr y = (s.y_tile * rows() + s.row) * extent(loops.stride[1]) + s.tap_row * extent(loops.dilation[1]) -
                        extent(loops.pad_lo[1]);
-        define_sum(weight(s.taps.y) * copied(s.taps.x, y, plane(s.taps.z)));
+        define_sum(weight(s.tap_row) * copied(s.tap_column, y, plane(s.tap_plane)));
     }
 
     // The taps' rows are those of the copy that the whole tile reads.
     void sum_over_shared_rows() {
         const SharedRows shared(loops, rows());
-        s.taps = RDom(0, extent(loops.kernel[0]), 0, shared.taps(), 0, extent(loops.kernel[2]));
-        const Expr y = s.y_tile * shared.step() + s.taps.y - extent(loops.pad_lo[1]);
-        const Expr kernel_row = shared.kernel_row(s.taps.y, s.row);
-        const Expr product = weight(shared.known(kernel_row)) * copied(s.taps.x, y, plane(s.taps.z));
+        reduce_over(shared.taps());
+        const Expr y = s.y_tile * shared.step() + s.tap_row - extent(loops.pad_lo[1]);
+        const Expr kernel_row = shared.kernel_row(s.tap_row, s.row);
+        const Expr product = weight(shared.known(kernel_row)) * copied(s.tap_column, y, plane(s.tap_plane));
         define_sum(shared.where_there(kernel_row, product, 0.0f));
     }
 

@@ -109,11 +109,16 @@ double cycles_along_x(const TileFacts &f, const RegisterTile &tile) {
     // Lines side by side are in sets of their own. Where registers are few, they are counted as if they were not.
     const int64_t room = f.core.l1_bytes / f.core.line_bytes / shared * (has_few ? 1 : std::min(lines, shared));
     const bool stays = s.input_channels * lines <= room * 3 / 4;
-    const double fetch = stays ? 0 : f.core.waits_along_x * double(lines * f.core.line_bytes) / f.core.l2_bytes_a_cycle;
-    if (f.core.waits_along_x == 0) return 0;
+    // Planes that are no whole lines apart have pixels of one line more.
+    const bool is_between = 4 * s.input[0] * s.input[1] % f.core.line_bytes != 0;
+    const double asked = double((lines + (is_between ? 2 : 0)) * f.core.line_bytes);
+    const double products = double(tile.sums()) / f.core.multiply_adds;
+    double fetch = f.core.waits_along_x * double(lines * f.core.line_bytes) / f.core.l2_bytes_a_cycle;
+    if (f.core.line_bytes_along_x > 0) fetch = std::max(0.0, asked / f.core.line_bytes_along_x - products);
+    if (fetch == 0 && f.core.waits_along_x == 0 && f.core.line_bytes_along_x == 0) return 0;
     // Of few registers, all weights are taken from memory. A weight that one vector multiplies needs none.
     const int64_t weights = has_few || tile.pixels == 1 ? 0 : tile.vectors, kept = has_few ? 12 : 34;
-    return fetch + 0.6 * double(std::max<int64_t>(0, tile.sums() + tile.pixels + weights - kept));
+    return (stays ? 0 : fetch) + 0.6 * double(std::max<int64_t>(0, tile.sums() + tile.pixels + weights - kept));
 }
 
 // Whether so many pixels of a tile share a set of the L1 cache that they push each other out between two channels of a line.

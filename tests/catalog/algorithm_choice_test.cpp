@@ -437,7 +437,7 @@ TEST(AlgorithmChoice, FewChannelsAGroupHaveWinogradWhereTheyWereRaced) {
     }
 }
 
-// Blocks of half a vector are shuffled in registers where races said so: with strides on a Zen 5 alone.
+// Blocks of half a vector are shuffled in registers where races said so: with strides on a Zen 5, and short rows on a Golden Cove.
 TEST(AlgorithmChoice, HalfVectorsAreShuffledOnCpusThatWereRaced) {
     const struct {
         const char *key, *zen5, *emerald_rapids, *ice_lake;
@@ -450,7 +450,13 @@ TEST(AlgorithmChoice, HalfVectorsAreShuffledOnCpusThatWereRaced) {
          "depthwise_rows", "depthwise_rows", "direct"},
         {"conv2d/input:1x28x28x240/kernel:5x5x1x240/strides:2x2/padding:2,2x2,2/feature_group_count:240/"
          "input_layout:NCHW8c/output_layout:NCHW8c",
+         "depthwise_rows", "depthwise_rows", "direct"},
+        {"conv2d/input:1x56x56x144/kernel:5x5x1x144/strides:2x2/padding:2,2x2,2/feature_group_count:144/"
+         "input_layout:NCHW8c/output_layout:NCHW8c",
          "depthwise_rows", "direct", "direct"},
+        {"conv2d/input:1x28x28x240/kernel:7x7x1x240/padding:3,3x3,3/feature_group_count:240/input_layout:NCHW8c/"
+         "output_layout:NCHW8c",
+         "depthwise_turned", "depthwise_rows", "depthwise_turned"},
     };
     Machine ice_lake = machine_of_emerald_rapids();
     ice_lake.cpu_id = "GenuineIntel-6-106-6";
@@ -463,6 +469,33 @@ TEST(AlgorithmChoice, HalfVectorsAreShuffledOnCpusThatWereRaced) {
         EXPECT_EQ(on(machine_of_zen5(), zen5_target), row.zen5) << row.key;
         EXPECT_EQ(on(machine_of_emerald_rapids(), emerald_rapids_target), row.emerald_rapids) << row.key;
         EXPECT_EQ(on(ice_lake, emerald_rapids_target), row.ice_lake) << row.key;
+    }
+}
+
+// Turning channels costs more than rows do that were raced on a Golden Cove: by columns of the window, and shuffled in registers.
+TEST(AlgorithmChoice, ChannelsAreTurnedWhereRowsAreNotFaster) {
+    const struct {
+        const char *sizes, *zen5, *emerald_rapids;
+    } table[] = {
+        {"1x20x20x240/kernel:5x5x1x240/padding:2,2x2,2", "depthwise_turned", "depthwise_rows"},
+        {"1x14x14x240/kernel:7x7x1x240/padding:3,3x3,3", "depthwise_turned", "depthwise_rows"},
+        {"1x20x20x240/kernel:7x7x1x240/padding:3,3x3,3", "depthwise_turned", "depthwise_turned"},
+        {"1x8x8x240/kernel:5x5x1x240/padding:2,2x2,2", "depthwise_turned", "depthwise_turned"},
+        {"1x20x20x240/kernel:9x9x1x240/padding:4,4x4,4", "depthwise_turned", "depthwise_turned"},
+        {"1x28x28x240/kernel:5x5x1x240/strides:2x2/padding:2,2x2,2", "depthwise_turned", "depthwise_rows"},
+        {"1x16x16x240/kernel:5x5x1x240/strides:2x2/padding:2,2x2,2", "depthwise_turned", "depthwise_turned"},
+        {"1x28x28x240/kernel:7x7x1x240/strides:2x2/padding:3,3x3,3", "depthwise_turned", "depthwise_rows"},
+        {"1x24x24x240/kernel:7x7x1x240/strides:2x2/padding:3,3x3,3", "depthwise_turned", "depthwise_turned"},
+    };
+    for (const auto &row : table) {
+        const Workload w = *parse_workload_key(std::string("conv2d/input:") + row.sizes +
+                                               "/feature_group_count:240/input_layout:NCHW/output_layout:NCHW");
+        const auto on = [&](const Machine &machine, const char *name) {
+            const Target target = *parse_target(name, 1, "");
+            return default_candidate(w, target, core_of(machine, target), default_error_budget)->algorithm;
+        };
+        EXPECT_EQ(on(machine_of_zen5(), zen5_target), row.zen5) << row.sizes;
+        EXPECT_EQ(on(machine_of_emerald_rapids(), emerald_rapids_target), row.emerald_rapids) << row.sizes;
     }
 }
 

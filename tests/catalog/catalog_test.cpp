@@ -96,7 +96,7 @@ TEST(Catalog, DefaultsOfDilatedDepthwiseLayersLieInTheirSpace) {
     ConvolutionDrawer drawer(test_seed());
     const auto draw = [&](int64_t lo, int64_t hi) { return std::to_string(drawer.draw(lo, hi)); };
     for (int i = 0; i < 100; i++) {
-        const std::string channels = draw(1, 1200), side = draw(13, 130), taps = draw(2, 5), pad = draw(0, 12);
+        const std::string channels = draw(2, 1200), side = draw(13, 130), taps = draw(2, 5), pad = draw(0, 12);
         const std::string text = "conv2d/input:1x" + side + "x" + side + "x" + channels + "/kernel:" + taps + "x3x1x" +
                                  channels + "/padding:" + pad + "," + pad + "x6,6/feature_group_count:" + channels;
         auto w = parse_workload_key(text);

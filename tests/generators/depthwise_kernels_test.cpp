@@ -28,11 +28,15 @@ protected:
         }
     }
 
-    // Whether the space has candidates that copy rows into registers; one is checked.
-    bool expect_drawn_in_registers(const Workload &workload, const Target &target, const Space &space) {
-        for (int i = 0; i < 100; i++) {
+    // Whether the space has candidates with such knobs; one is checked.
+    bool expect_drawn_with(const Knobs &wanted, const Workload &workload, const Target &target, const Space &space) {
+        for (int i = 0; i < 200; i++) {
             const auto candidate = space.sample(rng_);
-            if (!candidate || candidate->knobs.at("slide") != 2) continue;
+            const auto has = [&](const auto &knob) {
+                const auto found = candidate->knobs.find(knob.first);
+                return knob.second == (found == candidate->knobs.end() ? 0 : found->second);
+            };
+            if (!candidate || !std::all_of(wanted.begin(), wanted.end(), has)) continue;
             EXPECT_EQ(problem(workload, target, *candidate), "")
                 << key(workload) << " " << to_text(target) << " " << to_text(*candidate);
             return true;
@@ -176,13 +180,44 @@ TEST_F(DepthwiseKernels, RowsInRegisters) {
                 ASSERT_TRUE(workload) << workload.error().message;
                 const Algorithm *rows = find_algorithm("depthwise_rows");
                 if (!rows->applies(*workload, target)) continue;
-                met += expect_drawn_in_registers(*workload, target,
-                                                 rows->space(*workload, target, core_of(machine_, target)));
+                met += expect_drawn_with({{"slide", 2}}, *workload, target,
+                                         rows->space(*workload, target, core_of(machine_, target)));
             }
         }
     }
     const bool has_masks = vector_lanes(*parse_target("host", 1, machine_.halide_target)) >= 8;
     EXPECT_GT(met, has_masks ? 3 : -1);
+}
+
+// Windows that are summed a column after the other, of rows that are read as they lie, copied into registers, or copied in memory: planes in
+// one tile, rows beyond the last, crops, padding that is wider than the window or on one side alone, gaps between columns.
+TEST_F(DepthwiseKernels, ColumnsOfTheWindowInTurns) {
+    const char *shapes_of_rows[] = {
+        "conv2d/input:1x14x14x5/kernel:5x5x1x5/padding:2,2x2,2/feature_group_count:5",
+        "conv2d/input:2x7x7x6/kernel:3x3x1x6/padding:1,1x1,1/feature_group_count:6",
+        "conv2d/input:1x11x19x4/kernel:7x7x1x4/padding:3,3x3,3/feature_group_count:4",
+        "conv2d/input:1x6x40x3/kernel:3x5x1x3/padding:-1,2x5,-2/feature_group_count:3",
+        "conv2d/input:1x9x13x3/kernel:3x3x1x6/padding:0,4x6,0/rhs_dilation:1x2/feature_group_count:3",
+        "conv2d/input:1x9x45x4/kernel:5x5x1x4/strides:2x2/padding:2,2x2,2/feature_group_count:4",
+        "conv3d/input:1x4x5x19x3/kernel:3x3x3x1x3/padding:1,1x1,1x1,1/feature_group_count:3",
+    };
+    const Knobs read_as_they_lie{{"by_columns", 1}, {"masked", 1}}, in_registers{{"by_columns", 1}, {"slide", 2}},
+        in_memory{{"by_columns", 1}, {"masked", 0}, {"slide", 1}};
+    int met = 0;
+    for (const Target &target : targets_of({"host", "avx2"}, 2)) {
+        for (size_t s = 0; s < std::size(shapes_of_rows); s++) {
+            const std::string text = with(shapes_of_rows[s], "/epilogue:bias,add", layouts[0]);
+            const auto workload = parse_workload_key(text);
+            ASSERT_TRUE(workload) << workload.error().message;
+            const Space rows = find_algorithm("depthwise_rows")->space(*workload, target, core_of(machine_, target));
+            met += expect_drawn_with(read_as_they_lie, *workload, target, rows);
+            if (!is_turn(s, 3)) continue;
+            met += expect_drawn_with(in_registers, *workload, target, rows);
+            met += expect_drawn_with(in_memory, *workload, target, rows);
+        }
+    }
+    const bool has_masks = vector_lanes(*parse_target("host", 1, machine_.halide_target)) >= 8;
+    EXPECT_GT(met, has_masks ? 8 : -1);
 }
 
 // Blocks of the result with more vectors than the channels have.

@@ -148,6 +148,29 @@ TEST(TilesAlongX, HaveFewPixelsWhereL1DoesNotHaveThem) {
     }
 }
 
+TEST(TilesAlongX, AskForNoMoreLinesThanComeBesideTheirProductsOnAGoldenCove) {
+    struct Row {
+        const char *key;
+        int64_t lanes, pixels, vectors;
+        const char *why;
+    };
+    constexpr Row rows[] = {
+        {"conv2d/input:1x14x14x384/kernel:1x1x384x96", 0, 14, 2, "tiles of pixels would fill a plane in part"},
+        {"conv2d/input:1x14x14x256/kernel:1x1x256x1024", 1, 2, 8, "two vectors of pixels fill it"},
+        {"conv2d/input:1x19x19x512/kernel:1x1x512x84", 1, 4, 6, "planes are no whole lines apart"},
+        {"conv2d/input:1x28x28x512/kernel:1x1x512x128", 1, 5, 4, "five lines for twenty sums"},
+        {"conv2d/input:1x20x20x480/kernel:1x1x480x112", 1, 5, 4, "the same"},
+        {"conv2d/input:1x28x28x40/kernel:1x1x40x240", 1, 7, 3, "L1 has the pixels of all channels"},
+    };
+    for (const Row &row : rows) {
+        const std::string key = std::string(row.key) + "/input_layout:NCHW/output_layout:NCHW";
+        const CpuTileKnobs knobs = default_tile(key.c_str(), emerald_rapids_target, machine_of_emerald_rapids()).knobs;
+        EXPECT_EQ(knobs.lanes, row.lanes) << row.key << ": " << row.why;
+        EXPECT_EQ(knobs.pixels, row.pixels) << row.key << ": " << row.why;
+        EXPECT_EQ(knobs.vectors, row.vectors) << row.key << ": " << row.why;
+    }
+}
+
 // Beyond half of L1, weights of one panel come from L2 in time on a Zen 2; several panels take turns.
 TEST(FewOutputs, AreOnePanelWhoseWeightsAreStreamed) {
     struct Row {

@@ -73,6 +73,78 @@ TEST(RowTileSpace, DefaultsThatWereRaced) {
     }
 }
 
+// Weights of one column at a time where that was raced: on a Golden Cove, without strides.
+TEST(RowTileSpace, DefaultsThatSumByColumns) {
+    const struct {
+        int64_t side, channels, window, stride;
+        int64_t by_columns, lanes, vectors, rows;  // of the tile where it sums so
+        const char *why;
+    } rows[] = {
+        {14, 480, 5, 1, 1, 16, 1, 14, "a plane a tile"},
+        {14, 480, 3, 1, 1, 16, 1, 14, "one vector a row"},
+        {16, 480, 3, 1, 1, 16, 1, 16, "a whole vector a row"},
+        {7, 960, 3, 1, 1, 8, 1, 7, "rows of half a vector"},
+        {28, 240, 5, 1, 1, 16, 2, 7, "two vectors a row"},
+        {40, 96, 5, 1, 1, 16, 3, 5, "three vectors a row"},
+        {80, 48, 5, 1, 1, 16, 5, 4, "five vectors a row"},
+        {112, 32, 5, 1, 1, 16, 3, 5, "a long row"},
+        {56, 96, 7, 1, 1, 16, 4, 4, "49 taps"},
+        {28, 240, 3, 1, 0, 0, 0, 0, "nine weights stay in registers"},
+        {28, 240, 5, 2, 0, 0, 0, 0, "columns that a stride takes apart"},
+        {40, 64, 9, 1, 0, 0, 0, 0, "more masks than mask registers"},
+    };
+    const Target target{emerald_rapids_target, 1};
+    for (const auto &row : rows) {
+        const std::string key = depthwise_key(row.side, row.channels, row.window, row.stride, in_nchw);
+        const Space space = row_tile_space({}, conv_loops(*parse_workload_key(key)), target,
+                                           core_of(machine_of_emerald_rapids(), target));
+        EXPECT_TRUE(space.check(space.default_candidate())) << key;
+        const auto knobs = *decode_knobs<RowTileKnobs>(space.default_candidate().knobs);
+        EXPECT_EQ(knobs.by_columns, row.by_columns) << key << ": " << row.why;
+        if (!row.by_columns) continue;
+        EXPECT_EQ(knobs.masked, 1) << key;
+        EXPECT_EQ(knobs.lanes, row.lanes) << key << ": " << row.why;
+        EXPECT_EQ(knobs.vectors, row.vectors) << key << ": " << row.why;
+        EXPECT_EQ(knobs.rows, row.rows) << key << ": " << row.why;
+        EXPECT_EQ(default_rows(key, zen5_target).by_columns, 0) << key << ": nobody raced other CPUs";
+    }
+}
+
+TEST(RowTileSpace, DefaultsOfBlocksThatSumByColumns) {
+    const struct {
+        int64_t side, window, stride;
+        int64_t by_columns, vectors, rows;  // of the tile where it sums so
+        const char *why;
+    } rows[] = {
+        {14, 5, 1, 1, 1, 14, "a column of the image a tile"},
+        {28, 5, 1, 1, 1, 14, "half a column"},
+        {20, 7, 1, 1, 1, 10, "even shares"},
+        {7, 5, 1, 1, 4, 4, "whole short rows"},
+        {28, 3, 1, 1, 2, 7, "two vectors of nine taps"},
+        {14, 3, 1, 1, 1, 14, "one vector of them"},
+        {56, 3, 1, 0, 0, 0, "a long row of few taps"},
+        {7, 3, 1, 0, 0, 0, "a short row of few taps"},
+        {28, 5, 2, 1, 1, 14, "with strides"},
+        {7, 5, 2, 1, 2, 4, "short rows with strides"},
+        {28, 3, 2, 0, 0, 0, "few taps with strides"},
+        {40, 9, 1, 0, 0, 0, "more columns than were raced"},
+    };
+    const Target target{emerald_rapids_target, 1};
+    for (const auto &row : rows) {
+        const std::string key = depthwise_key(row.side, 96, row.window, row.stride, in_8);
+        const Space space = row_tile_space({}, conv_loops(*parse_workload_key(key)), target,
+                                           core_of(machine_of_emerald_rapids(), target));
+        EXPECT_TRUE(space.check(space.default_candidate())) << key;
+        const auto knobs = *decode_knobs<RowTileKnobs>(space.default_candidate().knobs);
+        EXPECT_EQ(knobs.by_columns, row.by_columns) << key << ": " << row.why;
+        if (!row.by_columns) continue;
+        EXPECT_EQ(knobs.slide, 2) << key;
+        EXPECT_EQ(knobs.vectors, row.vectors) << key << ": " << row.why;
+        EXPECT_EQ(knobs.rows, row.rows) << key << ": " << row.why;
+        EXPECT_EQ(default_rows(key, zen5_target).by_columns, 0) << key << ": nobody raced other CPUs";
+    }
+}
+
 // Windows that are long, tall or have gaps: the default keeps to the limits, on threads, too.
 TEST(RowTileSpace, DefaultsLieInTheirSpace) {
     for (const char *key : {"conv2d/input:1x100x70x8/kernel:64x3x1x8/padding:2,2x1,1/feature_group_count:8",

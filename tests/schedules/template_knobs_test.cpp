@@ -56,7 +56,7 @@ std::vector<Case> cases() {
          {"across", "channels", "columns", "lanes", "row_block", "vectors"}},
         {"depthwise_rows@1/row_tile@1/channel_block:1/lanes:16/rows:4/vectors:2",
          again<RowTileKnobs>,
-         {{"by_rows", 0}, {"masked", 0}, {"parallel", 0}, {"slide", 0}, {"unroll_rows", 0}},
+         {{"by_columns", 0}, {"by_rows", 0}, {"masked", 0}, {"parallel", 0}, {"slide", 0}, {"unroll_rows", 0}},
          {"channel_block", "lanes", "rows", "vectors"}},
         {"depthwise_turned@1/channel_tile@1/pixels:7/rows:2",
          again<ChannelTileKnobs>,

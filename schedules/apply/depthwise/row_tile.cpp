@@ -102,10 +102,10 @@ void tile_sum(RowStages &stages, const RowTileKnobs &k, const ConvLoops &shape, 
         .vectorize(lane)
         .unroll(vector)
         .unroll(row);
-    const RVar column(stages.taps[0]), tap_row(stages.taps[1]), plane(stages.taps[2]);
+    const RVar &column = stages.tap_column, &tap_row = stages.tap_row;
     Stage update = stages.sum.update();
     update.split(x, vector, lane, lanes)
-        .reorder(lane, row, vector, column, tap_row, plane)
+        .reorder(lane, row, vector, k.by_columns ? tap_row : column, k.by_columns ? column : tap_row, stages.tap_plane)
         .vectorize(lane)
         .unroll(vector)
         .unroll(row)
@@ -142,7 +142,7 @@ void copy_in_registers(RowStages &stages, const RowTileKnobs &k, const ConvLoops
     const int columns = extent(ceil_div(lanes * k.vectors + shift, lanes)) * lanes;
     const auto keep = [&](Func &stage, const Var &x, int count) {
         Var lane("lane"), vector("vector");
-        stage.compute_at(stages.sum, RVar(stages.taps[1]))
+        stage.compute_at(stages.sum, stages.tap_row)
             .store_in(MemoryType::Register)
             .bound_extent(x, count)
             .split(x, vector, lane, lanes)
@@ -190,7 +190,7 @@ void read_rows(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loops)
     Func row = is_apart ? stages.dense : stages.read;
     const Var &x = is_apart ? stages.column : stages.x;
     const int lanes = extent(k.lanes * (is_apart ? loops.stride[0] : 1));
-    row.compute_at(stages.sum, RVar(stages.taps[1]))
+    row.compute_at(stages.sum, stages.tap_row)
         .store_in(MemoryType::Register)
         .bound_extent(x, lanes * extent(k.vectors))
         .split(x, vector, lane, lanes)

@@ -22,7 +22,7 @@ inline constexpr int turned_side = turned_tile_side;
 //   in_rows(x, row, y_tile, channel, z, n)    the sums of a block of channels, where the output has channels side by
 //                                              side; else undefined
 //   sum(in_block, x, row, y_tile, channel, z, n)
-//                                              y = y_tile * rows + row. Its update reduces over `taps`. Where channels share a vector,
+//                                              y = y_tile * rows + row. Its update reduces over taps. Where channels share a vector,
 //                                              `channel` is a block of them, and in_block one of these; else that is 0, here and below
 //   copy(in_block, x, phase, y, channel, z, n)
 //                                              padded rows of the input; each update writes some columns of a phase.
@@ -41,7 +41,7 @@ struct RowStages {
     Halide::Var c{"c"}, b{"b"}, x{"x"}, y{"y"}, z{"z"}, n{"n"};
     Halide::Var in_block{"in_block"}, channel{"channel"}, row{"row"}, y_tile{"y_tile"}, phase{"phase"};
     Halide::Var column{"column"}, tap{"tap"}, c_tile{"c_tile"}, x_tile{"x_tile"};
-    Halide::RDom taps;  // (kernel column, row, kernel plane)
+    Halide::RVar tap_column, tap_row, tap_plane;  // of the reduction: the kernel's columns, rows, the kernel's planes
 
     // Columns that an update of the copy writes, in whole vectors.
     struct Columns {

@@ -33,6 +33,8 @@ struct RowTile {
     T masked{0};
     // 1: blocks of channels inside of tiles of rows, so that channels that lie side by side meet the caches together
     T by_rows{0};
+    // 1: the kernel's columns outside of the input's rows, so that of all weights those of one column stay in registers
+    T by_columns{0};
 };
 
 using RowTileKnobs = RowTile<int64_t>;
@@ -50,6 +52,7 @@ void visit_knobs(Visitor &visit, RowTile<T> &k) {
     visit.may_lack("parallel", k.parallel);
     visit.may_lack("masked", k.masked);
     visit.may_lack("by_rows", k.by_rows);
+    visit.may_lack("by_columns", k.by_columns);
 }
 
 }  // namespace kiln

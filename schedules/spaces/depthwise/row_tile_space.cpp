@@ -72,6 +72,7 @@ RowTileDomains domains(const Facts &f) {
     if (s.kernel[1] > 1 && f.shares_rows()) d.unroll_rows = {0, 1};
     if (s.output[1] > 1) d.slide = {0, 1};
     if (in_registers) d.slide.push_back(2);
+    if (in_registers && s.kernel[0] > 1 && s.kernel[1] > 1 && f.shares_rows()) d.by_columns = {0, 1};
     if (is_of_blocks) {
         d.slide = {2}, d.channel_block = {1};
         if (f.threads > 1) d.parallel = {0, 1};
@@ -98,7 +99,7 @@ std::vector<Limit<RowTileKnobs>> limits(const Facts &f) {
         {"the register tile of a copy is too wide",
          [](const K &k) { return k.masked || is_in_registers(k) || k.vectors <= most_copied_vectors; }},
         {"tiles of more than 8 rows are for rows in registers",
-         [](const K &k) { return k.rows <= 8 || is_in_registers(k); }},
+         [](const K &k) { return k.rows <= 8 || is_in_registers(k) || k.by_columns; }},
         {"rows in registers are of one channel, and unrolled, or one a tile",
          [=](const K &k) {
              return !is_in_registers(k) ||
@@ -231,6 +232,19 @@ RowTileKnobs tile_in_registers(const Facts &f, const RowTileDomains &domains, in
     return k;
 }
 
+// A tile whose weights are those of one column of the window at a time. Its sums fill half of the registers or more, so that the weights
+// serve many; with halves of vectors where these hold a row.
+RowTileKnobs tile_by_columns(const Facts &f, const RowTileDomains &domains) {
+    constexpr int64_t most_vectors = 5, of_long_rows = 3, most_rows = 16, sums = 15, least_rows = 4;
+    const int64_t in_row = ceil_div(f.loops.output[0], f.lanes), height = f.loops.output[1];
+    const int64_t vectors = in_row <= most_vectors ? in_row : of_long_rows;
+    const int64_t rows = std::max(sums / vectors, least_rows);
+    RowTileKnobs k = tile_of_rows(f, domains, vectors, vectors == 1 && height <= most_rows ? height : rows);
+    if (2 * f.loops.output[0] <= f.lanes) k.lanes = f.lanes / 2;
+    k.masked = k.by_columns = 1;
+    return k;
+}
+
 // A tile where a choice was raced, on a Zen 5 (docs/measurements/layouts.md); else none. In registers each input is loaded once, and its
 // row shuffled for each tap. Columns that a stride takes apart are shuffled in any case, so that this is less work on every CPU.
 // Neighbours are loads that meet two cache lines each. More than about eight sums are more weights that wait in memory.
@@ -244,6 +258,8 @@ std::optional<RowTileKnobs> raced_tile(const Facts &f, const RowTileDomains &dom
         return tile_in_registers(f, domains, share, std::max<int64_t>(8 / share, 2));
     }
     if (!f.core.shuffles_rows) return {};
+    const bool is_raced = s.kernel[1] > 1 && s.kernel[0] <= most_summed_columns;
+    if (f.core.sums_by_columns && is_raced && (s.kernel[0] >= 5 || in_row == 1)) return tile_by_columns(f, domains);
     const bool is_whole = s.output[0] % f.lanes == 0, is_wide = in_row == 6 || in_row == 7;
     if (in_row == 1) {
         if (2 * s.output[0] <= f.lanes || (is_whole && s.kernel[0] <= 3)) return {};
@@ -257,10 +273,30 @@ std::optional<RowTileKnobs> raced_tile(const Facts &f, const RowTileDomains &dom
     return masked;
 }
 
+// The same of blocks of channels, whose rows are copied into registers: columns of rows in even shares, or whole short rows. None where no
+// tile was faster in races of 34 layers on an Emerald Rapids.
+std::optional<RowTileKnobs> tile_of_blocks_by_columns(const Facts &f, const RowTileDomains &domains, int64_t in_row) {
+    const ConvLoops &s = f.loops;
+    const bool is_raced =
+        f.shares_rows() && s.stride[0] <= 2 && s.kernel[1] > 1 && s.kernel[0] > 1 && s.kernel[0] <= most_summed_columns;
+    if (!f.core.sums_by_columns || !is_raced) return {};
+    const bool is_strided = s.stride[0] > 1, has_few_taps = s.kernel[0] <= 3;
+    const int64_t height = s.output[1], most_rows = is_strided && height > 16 ? 8 : 16;
+    const int64_t share = ceil_div(height, ceil_div(height, most_rows));
+    const bool is_short = in_row <= (is_strided ? 2 : 4);
+    if (has_few_taps && (is_strided || is_short || in_row > f.lanes)) return {};
+    RowTileKnobs k = has_few_taps && in_row > f.lanes / 2 ? tile_in_registers(f, domains, 2, 7)
+                     : is_short                           ? tile_in_registers(f, domains, in_row, 4)
+                                                          : tile_in_registers(f, domains, 1, share);
+    k.by_columns = 1;
+    return k;
+}
+
 // Of blocks of channels that a vector has several columns of: what was fastest on a Zen 5 (docs/measurements/layouts.md).
 RowTileKnobs tile_of_blocks(const Facts &f, const RowTileDomains &domains) {
     const ConvLoops &s = f.loops;
     const int64_t in_row = ceil_div(s.output[0], f.lanes / s.stored_input.block);
+    if (const auto raced = tile_of_blocks_by_columns(f, domains, in_row)) return *raced;
     if (s.kernel[0] > 3) {
         if (s.stride[0] == 1) return tile_in_registers(f, domains, 1, 7);
         return in_row <= 8 ? tile_in_registers(f, domains, in_row, std::max<int64_t>(6 / in_row, 1))
@@ -343,7 +379,8 @@ namespace {
 
 // Knobs that candidates were recorded without.
 bool came_later(const std::string &name) {
-    return name == knob_name(&RowTileKnobs::masked) || name == knob_name(&RowTileKnobs::by_rows);
+    return name == knob_name(&RowTileKnobs::masked) || name == knob_name(&RowTileKnobs::by_rows) ||
+           name == knob_name(&RowTileKnobs::by_columns);
 }
 
 }  // namespace

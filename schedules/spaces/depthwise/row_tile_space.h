@@ -17,6 +17,8 @@ inline constexpr int row_tile_version = 1;
 
 // The limit of multiply-adds in the unrolled body of the innermost loop.
 inline constexpr int64_t most_row_tile_steps = 1024;
+// The most columns of the kernel whose sums are a column after the other untuned: each has a mask, and there are seven registers of these.
+inline constexpr int64_t most_summed_columns = 7;
 // The limit of columns of the kernel, which are always unrolled.
 inline constexpr int64_t most_row_tile_columns = 64;
 
