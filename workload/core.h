@@ -136,6 +136,7 @@ inline Core core_of(const Machine &machine, const Target &target) {
             // By races on an Emerald Rapids (docs/measurements: direct.md, winograd_blocks.md, choices.md, layouts.md and depthwise.md).
             core.fetches_for_winograd = core.copies_winograd_rows = core.shuffles_rows = true;
             core.gains_by_groups = core.sums_by_columns = true;
+            core.blocks_depthwise_panels = true;
             core.few_winograd_vectors = 4;
             core.streams_short_tiles = core.tests_strided_rows = true;
             core.single_vector_cost = 1.12;

@@ -31,23 +31,26 @@ int64_t panels_in_turns(const std::vector<int64_t> &values, int64_t panels, int6
 
 // Panels of a channels-last depthwise layer that walk over the image together, where all of them would drive out of the L1 cache what
 // the next tile, or the next row of tiles, reads again; nothing: all. Half of L1 holds the rows of the tiles in one row, and L2 the whole
-// image. By races of 18 layers on a Zen 5, 3x3 windows take 0.59 to 1.01 of the time with weights in the caches and 0.68 to 0.97 with
-// weights in memory. 5x5 windows take 0.72 to 1.05 and 0.87 to 1.02, but for one that two races do not agree on. Larger windows do not
-// gain. Pixels whose lines share a set of L1 lose.
+// image, on a Golden Cove the results, too. By races of 18 layers on a Zen 5, 3x3 windows take 0.59 to 1.01 of the time with weights in the
+// caches and 0.68 to 0.97 with weights in memory. 5x5 windows take 0.72 to 1.05 and 0.87 to 1.02, but for one that two races do not agree
+// on. Larger windows do not gain. Pixels whose lines share a set of L1 lose. 22 layers on an Emerald Rapids take 0.78 to 1.01 and
+// 0.80 to 1.07; two panels of a row without strides are too few there.
 std::optional<int64_t> panels_in_l1(const TileFacts &f, const std::vector<int64_t> &values, const CpuTileKnobs &k) {
     const ConvLoops &s = f.shape;
     constexpr int64_t most_taps = 25;
     const bool is_raced = f.core.blocks_depthwise_panels && s.taps() <= most_taps;
     if (!is_raced || k.inline_sum) return std::nullopt;
     const double pixel_bytes = 4.0 * double(s.all_input_channels()), room = double(f.core.l1_bytes) / 2;
-    if (pixel_bytes * double(s.input[0] * s.input[1]) > double(f.core.l2_bytes)) return std::nullopt;
+    const double results = f.core.has_two_wide_multipliers ? f.result_bytes() : 0;
+    if (pixel_bytes * double(s.input[0] * s.input[1]) + results > double(f.core.l2_bytes)) return std::nullopt;
     if (f.core.shares_l1_sets(4 * s.all_input_channels())) return std::nullopt;
     const int64_t rows = std::min(s.reach(k.rows, 1), s.input[1]), columns = std::min(s.reach(k.pixels, 0), s.input[0]);
     const bool reads_rows_twice = rows >= 2 * k.rows * s.stride[1];
     if (pixel_bytes * double(rows * columns) <= room && !reads_rows_twice) return std::nullopt;
     const double panel_bytes = 4.0 * double(k.vectors * f.lanes * rows * s.input[0]);
     const auto in_room = static_cast<int64_t>(std::lround(room / panel_bytes));
-    return panels_in_turns(values, f.panels(k.vectors), in_room, 2);
+    const int64_t at_least = f.core.has_two_wide_multipliers && s.stride[0] == 1 ? 3 : 2;
+    return panels_in_turns(values, f.panels(k.vectors), in_room, at_least);
 }
 
 // Whether the rows of a tile have driven each other out of L2 when the next row of tiles reads some of them again. Then fetches

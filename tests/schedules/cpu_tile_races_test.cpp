@@ -95,6 +95,30 @@ TEST(ShortTiles, AreThoseOfStridedDepthwiseStreams) {
     EXPECT_GT(sums_of(near, machine_of_emerald_rapids()), 8) << "L2 has the image";
 }
 
+TEST(DepthwisePanels, StayInL1OnAGoldenCoveWhereL2HasTheResultsToo) {
+    struct Row {
+        const char *key;
+        int64_t panels_together, panels;
+        const char *why;
+    };
+    constexpr Row rows[] = {
+        {"conv2d/input:1x14x14x480/kernel:3x3x1x480/padding:1,1x1,1/feature_group_count:480", 6, 30, "half of L1"},
+        {"conv2d/input:1x28x28x192/kernel:3x3x1x192/padding:1,1x1,1/feature_group_count:192", 3, 12, "three at least"},
+        {"conv2d/input:1x14x14x480/kernel:3x3x1x480/strides:2x2/padding:1,1x1,1/feature_group_count:480", 2, 30,
+         "two with strides"},
+        {"conv2d/input:1x56x56x144/kernel:3x3x1x144/padding:1,1x1,1/feature_group_count:144", 9, 9,
+         "L2 has the image, and not the results"},
+        {"conv2d/input:1x7x7x1024/kernel:3x3x1x1024/padding:1,1x1,1/feature_group_count:1024", 64, 64,
+         "pixels share sets of L1"},
+        {"conv2d/input:1x14x14x384/kernel:7x7x1x384/padding:3,3x3,3/feature_group_count:384", 24, 24, "49 taps"},
+    };
+    for (const Row &row : rows) {
+        const DefaultTile tile = default_tile(row.key, emerald_rapids_target, machine_of_emerald_rapids());
+        EXPECT_EQ(tile.panels, row.panels) << row.key;
+        EXPECT_EQ(tile.knobs.panel_block, row.panels_together) << row.key << ": " << row.why;
+    }
+}
+
 TEST(StridedRows, AreReadInPlaceByShortTiles) {
     struct Row {
         const char *key;
