@@ -60,9 +60,8 @@ struct Core {
     bool tests_strided_rows = false;   // of tiles with several, which read the image in place of a padded copy
     bool copies_winograd_rows = false;  // of NCHW, in front of Winograd's tiles
     bool shuffles_rows = false;  // depthwise ones of NCHW whose rows are a vector, in place of loads for each tap
-    bool sums_by_columns =
-        false;  // those that are not a whole vector or of wide windows, a column of the window after the other
     bool shuffles_strided_blocks = false;  // the same for blocks of half a vector with strides
+    bool sums_by_columns = false;          // of depthwise windows, one after the other, whose weights stay in registers
     bool blocks_depthwise_panels = false;  // those whose input stays in the L1 cache, where L2 has all of it
     bool reads_wide_windows = false;  // depthwise ones, whose taps are many columns apart, from the input as it lies
     bool streams_one_panel = false;   // weights of 1x1 layers of few outputs, from L2, as fast as tiles multiply them
@@ -75,10 +74,9 @@ struct Core {
     FetchRate from_l2{256, 32}, from_l3{96, 8}, from_memory{16, 4};
     // What a core keeps for itself of an L3 cache, which other cores and programs share.
     double l3_share = 0.4;
-    double waits_along_x = 0.4;  // the share of a fetch from L2 that tiles of pixels side by side wait for
-    double line_bytes_along_x =
-        0;  // of lines that such tiles ask for a cycle, beside their products; 0: these wait for a share
-    double loop_cycles = 2;  // to start the body of an innermost loop again
+    double waits_along_x = 0.4;     // the share of a fetch from L2 that tiles of pixels side by side wait for
+    double line_bytes_along_x = 0;  // that come a cycle beside their products; 0: they wait for that share
+    double loop_cycles = 2;         // to start the body of an innermost loop again
     double single_vector_cost =
         1;  // by share, of a tile with one of several vectors of outputs, which loads a number for each product
     double gather_cycles = 1;  // for an element from anywhere

@@ -16,7 +16,8 @@ namespace {
 using namespace Halide;
 using namespace Halide::Internal;
 
-constexpr size_t turned = 4;  // numbers of 32 bits in 128
+constexpr size_t turned = 4;         // numbers of 32 bits in 128
+constexpr size_t most_between = 16;  // stores from one neighbour to the next, of other vectors of channels
 
 // Values and their names, in an order in which each may use those before it.
 using Named = std::vector<std::pair<std::string, Expr>>;
@@ -120,6 +121,7 @@ std::vector<std::vector<size_t>> groups_of(const Run &run) {
         if (is_taken[first]) continue;
         std::vector<size_t> group{first};
         for (size_t i = first + 1; i < run.stores.size() && group.size() < turned; i++) {
+            if (i > group.back() + most_between) break;
             if (!is_taken[i] && follows(run.stores[group.back()].place, run.stores[i].place)) group.push_back(i);
         }
         if (group.size() < turned) group.resize(1);

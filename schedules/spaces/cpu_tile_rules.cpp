@@ -98,7 +98,8 @@ double spilling_cycles(const TileFacts &f, const RegisterTile &tile) {
 
 // Cycles that one step of a tile along x takes beyond its products: for lines of the input that the channels of a tile push out of L1,
 // and, where there are few registers, for what it spills, as every weight needs a register. Planes that are a multiple of many lines
-// apart crowd into few sets of L1. Set by hand to times of 14 tiles for 6 layers on a Zen 3, and of 30 tiles for 12 on a Zen 5.
+// apart crowd into few sets of L1. Set by hand to times of 14 tiles for 6 layers on a Zen 3, of 30 tiles for 12 on a Zen 5, and of the
+// defaults of 62 layers on an Emerald Rapids.
 double cycles_along_x(const TileFacts &f, const RegisterTile &tile) {
     const ConvLoops &s = f.shape;
     const int64_t lines = ceil_div(4 * tile.pixels * f.x_lanes, f.core.line_bytes);
@@ -109,13 +110,14 @@ double cycles_along_x(const TileFacts &f, const RegisterTile &tile) {
     // Lines side by side are in sets of their own. Where registers are few, they are counted as if they were not.
     const int64_t room = f.core.l1_bytes / f.core.line_bytes / shared * (has_few ? 1 : std::min(lines, shared));
     const bool stays = s.input_channels * lines <= room * 3 / 4;
-    // Planes that are no whole lines apart have pixels of one line more.
-    const bool is_between = 4 * s.input[0] * s.input[1] % f.core.line_bytes != 0;
-    const double asked = double((lines + (is_between ? 2 : 0)) * f.core.line_bytes);
-    const double products = double(tile.sums()) / f.core.multiply_adds;
+    if (f.core.waits_along_x == 0 && f.core.line_bytes_along_x == 0) return 0;
     double fetch = f.core.waits_along_x * double(lines * f.core.line_bytes) / f.core.l2_bytes_a_cycle;
-    if (f.core.line_bytes_along_x > 0) fetch = std::max(0.0, asked / f.core.line_bytes_along_x - products);
-    if (fetch == 0 && f.core.waits_along_x == 0 && f.core.line_bytes_along_x == 0) return 0;
+    if (f.core.line_bytes_along_x > 0) {
+        // Vectors of planes that are no whole lines apart lie in two lines each.
+        const bool is_between = 4 * s.input[0] * s.input[1] % f.core.line_bytes != 0;
+        const auto asked = double((lines + (is_between ? 2 : 0)) * f.core.line_bytes);
+        fetch = std::max(0.0, asked / f.core.line_bytes_along_x - double(tile.sums()) / f.core.multiply_adds);
+    }
     // Of few registers, all weights are taken from memory. A weight that one vector multiplies needs none.
     const int64_t weights = has_few || tile.pixels == 1 ? 0 : tile.vectors, kept = has_few ? 12 : 34;
     return (stays ? 0 : fetch) + 0.6 * double(std::max<int64_t>(0, tile.sums() + tile.pixels + weights - kept));
