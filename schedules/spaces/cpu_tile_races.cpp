@@ -33,7 +33,7 @@ int64_t panels_in_turns(const std::vector<int64_t> &values, int64_t panels, int6
 // the next tile, or the next row of tiles, reads again; nothing: all. Half of L1 holds the rows of the tiles in one row, and L2 the whole
 // image, on a Golden Cove the results, too. By races of 18 layers on a Zen 5, 3x3 windows take 0.59 to 1.01 of the time with weights in the
 // caches and 0.68 to 0.97 with weights in memory. 5x5 windows take 0.72 to 1.05 and 0.87 to 1.02, but for one that two races do not agree
-// on. Larger windows do not gain. Pixels whose lines share a set of L1 lose. 22 layers on an Emerald Rapids take 0.78 to 1.01 and
+// on. Larger windows do not gain. Pixels whose lines share a set of L1 lose. 22 layers on an Emerald Rapids take 0.78 to 1.02 and
 // 0.80 to 1.07; two panels of a row without strides are too few there.
 std::optional<int64_t> panels_in_l1(const TileFacts &f, const std::vector<int64_t> &values, const CpuTileKnobs &k) {
     const ConvLoops &s = f.shape;

@@ -437,6 +437,11 @@ TEST(AlgorithmChoice, FewChannelsAGroupHaveWinogradWhereTheyWereRaced) {
     }
 }
 
+std::string chosen_on(const Workload &w, const Machine &machine, const char *name) {
+    const Target target = *parse_target(name, 1, "");
+    return default_candidate(w, target, core_of(machine, target), default_error_budget)->algorithm;
+}
+
 // Blocks of half a vector are shuffled in registers where races said so: with strides on a Zen 5, and short rows on a Golden Cove.
 TEST(AlgorithmChoice, HalfVectorsAreShuffledOnCpusThatWereRaced) {
     const struct {
@@ -462,13 +467,9 @@ TEST(AlgorithmChoice, HalfVectorsAreShuffledOnCpusThatWereRaced) {
     ice_lake.cpu_id = "GenuineIntel-6-106-6";
     for (const auto &row : table) {
         const Workload w = *parse_workload_key(row.key);
-        const auto on = [&](const Machine &machine, const char *name) {
-            const Target target = *parse_target(name, 1, "");
-            return default_candidate(w, target, core_of(machine, target), default_error_budget)->algorithm;
-        };
-        EXPECT_EQ(on(machine_of_zen5(), zen5_target), row.zen5) << row.key;
-        EXPECT_EQ(on(machine_of_emerald_rapids(), emerald_rapids_target), row.emerald_rapids) << row.key;
-        EXPECT_EQ(on(ice_lake, emerald_rapids_target), row.ice_lake) << row.key;
+        EXPECT_EQ(chosen_on(w, machine_of_zen5(), zen5_target), row.zen5) << row.key;
+        EXPECT_EQ(chosen_on(w, machine_of_emerald_rapids(), emerald_rapids_target), row.emerald_rapids) << row.key;
+        EXPECT_EQ(chosen_on(w, ice_lake, emerald_rapids_target), row.ice_lake) << row.key;
     }
 }
 
@@ -490,12 +491,8 @@ TEST(AlgorithmChoice, ChannelsAreTurnedWhereRowsAreNotFaster) {
     for (const auto &row : table) {
         const Workload w = *parse_workload_key(std::string("conv2d/input:") + row.sizes +
                                                "/feature_group_count:240/input_layout:NCHW/output_layout:NCHW");
-        const auto on = [&](const Machine &machine, const char *name) {
-            const Target target = *parse_target(name, 1, "");
-            return default_candidate(w, target, core_of(machine, target), default_error_budget)->algorithm;
-        };
-        EXPECT_EQ(on(machine_of_zen5(), zen5_target), row.zen5) << row.sizes;
-        EXPECT_EQ(on(machine_of_emerald_rapids(), emerald_rapids_target), row.emerald_rapids) << row.sizes;
+        EXPECT_EQ(chosen_on(w, machine_of_zen5(), zen5_target), row.zen5) << row.sizes;
+        EXPECT_EQ(chosen_on(w, machine_of_emerald_rapids(), emerald_rapids_target), row.emerald_rapids) << row.sizes;
     }
 }
 

@@ -163,32 +163,20 @@ TEST(TilesAlongX, HaveFewPixelsWhereL1DoesNotHaveThem) {
         {"conv2d/input:1x28x28x192/kernel:1x1x192x64", zen4_target, 1, 5, 4, "nobody raced there"},
         {"conv2d/input:1x56x56x144/kernel:1x1x144x32", zen5_target, 1, 4, 4, "lines side by side share no sets"},
         {"conv2d/input:1x14x14x512/kernel:1x1x512x512", zen5_target, 0, 14, 2, "results are few beside their sums"},
+        // On a Golden Cove tiles ask for no more lines than come beside their products.
+        {"conv2d/input:1x14x14x384/kernel:1x1x384x96", emerald_rapids_target, 0, 14, 2, "pixels would fill few tiles"},
+        {"conv2d/input:1x14x14x256/kernel:1x1x256x1024", emerald_rapids_target, 1, 2, 8,
+         "two vectors of pixels fill it"},
+        {"conv2d/input:1x19x19x512/kernel:1x1x512x84", emerald_rapids_target, 1, 4, 6,
+         "planes are no whole lines apart"},
+        {"conv2d/input:1x28x28x512/kernel:1x1x512x128", emerald_rapids_target, 1, 5, 4, "five lines for twenty sums"},
+        {"conv2d/input:1x20x20x480/kernel:1x1x480x112", emerald_rapids_target, 1, 5, 4, "the same"},
+        {"conv2d/input:1x28x28x40/kernel:1x1x40x240", emerald_rapids_target, 1, 7, 3, "L1 has all channels' pixels"},
     };
     for (const Row &row : rows) {
-        const CpuTileKnobs knobs = default_tile((row.key + in_nchw).c_str(), row.target).knobs;
-        EXPECT_EQ(knobs.lanes, row.lanes) << row.key << ": " << row.why;
-        EXPECT_EQ(knobs.pixels, row.pixels) << row.key << ": " << row.why;
-        EXPECT_EQ(knobs.vectors, row.vectors) << row.key << ": " << row.why;
-    }
-}
-
-TEST(TilesAlongX, AskForNoMoreLinesThanComeBesideTheirProductsOnAGoldenCove) {
-    struct Row {
-        const char *key;
-        int64_t lanes, pixels, vectors;
-        const char *why;
-    };
-    constexpr Row rows[] = {
-        {"conv2d/input:1x14x14x384/kernel:1x1x384x96", 0, 14, 2, "tiles of pixels would fill a plane in part"},
-        {"conv2d/input:1x14x14x256/kernel:1x1x256x1024", 1, 2, 8, "two vectors of pixels fill it"},
-        {"conv2d/input:1x19x19x512/kernel:1x1x512x84", 1, 4, 6, "planes are no whole lines apart"},
-        {"conv2d/input:1x28x28x512/kernel:1x1x512x128", 1, 5, 4, "five lines for twenty sums"},
-        {"conv2d/input:1x20x20x480/kernel:1x1x480x112", 1, 5, 4, "the same"},
-        {"conv2d/input:1x28x28x40/kernel:1x1x40x240", 1, 7, 3, "L1 has the pixels of all channels"},
-    };
-    for (const Row &row : rows) {
-        const std::string key = std::string(row.key) + "/input_layout:NCHW/output_layout:NCHW";
-        const CpuTileKnobs knobs = default_tile(key.c_str(), emerald_rapids_target, machine_of_emerald_rapids()).knobs;
+        const bool is_golden_cove = row.target == emerald_rapids_target;
+        const Machine machine = is_golden_cove ? machine_of_emerald_rapids() : machine_of_zen5();
+        const CpuTileKnobs knobs = default_tile((row.key + in_nchw).c_str(), row.target, machine).knobs;
         EXPECT_EQ(knobs.lanes, row.lanes) << row.key << ": " << row.why;
         EXPECT_EQ(knobs.pixels, row.pixels) << row.key << ": " << row.why;
         EXPECT_EQ(knobs.vectors, row.vectors) << row.key << ": " << row.why;

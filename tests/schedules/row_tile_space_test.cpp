@@ -23,13 +23,13 @@ std::string depthwise_key(int64_t side, int64_t channels, int64_t window, int64_
            "/padding:" + p + "," + p + "x" + p + "," + p + "/feature_group_count:" + c + layout;
 }
 
-Space rows_of(const std::string &key, const char *target, int threads = 1) {
+Space rows_of(const std::string &key, const char *target, int threads = 1, const Machine &machine = machine_of_zen5()) {
     const Target of{target, threads};
-    return row_tile_space({}, conv_loops(*parse_workload_key(key)), of, core_of(machine_of_zen5(), of));
+    return row_tile_space({}, conv_loops(*parse_workload_key(key)), of, core_of(machine, of));
 }
 
-RowTileKnobs default_rows(const std::string &key, const char *target) {
-    const Space space = rows_of(key, target);
+RowTileKnobs default_rows(const std::string &key, const char *target, const Machine &machine = machine_of_zen5()) {
+    const Space space = rows_of(key, target, 1, machine);
     EXPECT_TRUE(space.check(space.default_candidate())) << key << ' ' << target;
     return *decode_knobs<RowTileKnobs>(space.default_candidate().knobs);
 }
@@ -93,13 +93,9 @@ TEST(RowTileSpace, DefaultsThatSumByColumns) {
         {28, 240, 5, 2, 0, 0, 0, 0, "columns that a stride takes apart"},
         {40, 64, 9, 1, 0, 0, 0, 0, "more masks than mask registers"},
     };
-    const Target target{emerald_rapids_target, 1};
     for (const auto &row : rows) {
         const std::string key = depthwise_key(row.side, row.channels, row.window, row.stride, in_nchw);
-        const Space space = row_tile_space({}, conv_loops(*parse_workload_key(key)), target,
-                                           core_of(machine_of_emerald_rapids(), target));
-        EXPECT_TRUE(space.check(space.default_candidate())) << key;
-        const auto knobs = *decode_knobs<RowTileKnobs>(space.default_candidate().knobs);
+        const RowTileKnobs knobs = default_rows(key, emerald_rapids_target, machine_of_emerald_rapids());
         EXPECT_EQ(knobs.by_columns, row.by_columns) << key << ": " << row.why;
         if (!row.by_columns) continue;
         EXPECT_EQ(knobs.masked, 1) << key;
@@ -129,13 +125,9 @@ TEST(RowTileSpace, DefaultsOfBlocksThatSumByColumns) {
         {28, 3, 2, 0, 0, 0, "few taps with strides"},
         {40, 9, 1, 0, 0, 0, "more columns than were raced"},
     };
-    const Target target{emerald_rapids_target, 1};
     for (const auto &row : rows) {
         const std::string key = depthwise_key(row.side, 96, row.window, row.stride, in_8);
-        const Space space = row_tile_space({}, conv_loops(*parse_workload_key(key)), target,
-                                           core_of(machine_of_emerald_rapids(), target));
-        EXPECT_TRUE(space.check(space.default_candidate())) << key;
-        const auto knobs = *decode_knobs<RowTileKnobs>(space.default_candidate().knobs);
+        const RowTileKnobs knobs = default_rows(key, emerald_rapids_target, machine_of_emerald_rapids());
         EXPECT_EQ(knobs.by_columns, row.by_columns) << key << ": " << row.why;
         if (!row.by_columns) continue;
         EXPECT_EQ(knobs.slide, 2) << key;
